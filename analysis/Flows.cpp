@@ -181,56 +181,73 @@ Amount FlowCounter::sentByRank(const Flow &F) {
 Traffic FlowCounter::trafficOf(const Flow &F) {
   Traffic T = trafficOfExchange(F);
   if (F.Copies)
-    copyOnNodes(F, linksOf(F), T);
+    shareCopies(F, linksOf(F), T);
   return T;
 }
 
-/// Returns how many of the \p Ranks of a group are on each of its nodes, or 0
-/// if they are spread unevenly. Of Ranks - 1 links of a rank, those to ranks of
-/// other nodes leave the node.
-static int64_t ranksOnNode(const LinkSpan &Span, int64_t Ranks) {
-  const __int128 Away = Span.LeavingNode * (Ranks - 1);
-  if (Span.Links == 0 || Away % Span.Links != 0)
+/// Of an amount over all links: the part within an NVLink domain, which the
+/// innermost tier has, or a node where that is larger or the network is flat.
+static __int128 insideDomain(__int128 All, __int128 LeavingNode,
+                             llvm::ArrayRef<__int128> ByTier) {
+  return std::max(All - LeavingNode, ByTier.size() > 1 ? ByTier.front() : 0);
+}
+
+/// Returns how many of the \p Ranks of a group are in each of its domains, or
+/// 0 if they are spread unevenly. Of Ranks - 1 links of a rank, those to ranks
+/// of other domains leave the domain.
+static int64_t ranksInDomain(const LinkSpan &Span, int64_t Ranks) {
+  const __int128 Inside =
+      insideDomain(Span.Links, Span.LeavingNode, Span.ByTier) * (Ranks - 1);
+  if (Span.Links == 0 || Inside % Span.Links != 0)
     return 0;
-  const auto OnNode = static_cast<int64_t>(Ranks - Away / Span.Links);
-  return Ranks % OnNode == 0 ? OnNode : 0;
+  const auto InDomain = static_cast<int64_t>(Inside / Span.Links + 1);
+  return Ranks % InDomain == 0 ? InDomain : 0;
 }
 
 bool FlowCounter::isUnevenlyShared(const Flow &F) const {
-  return F.Copies && ranksOnNode(linksOf(F), ranksOf(F)) == 0;
+  return F.Copies && ranksInDomain(linksOf(F), ranksOf(F)) == 0;
 }
 
-/// A copy of a token leaves its node once for each other node with a rank that
-/// gets it: to the rank in the same position there, which sends it on (DeepEP,
-/// csrc/kernels/internode.cu; HybridEP does the same).
-void FlowCounter::copyOnNodes(const Flow &F, const LinkSpan &Span,
+/// A copy of a token leaves its domain once for each other domain with a rank
+/// that gets it: to the rank in the same position there, which sends it on
+/// (DeepEP, csrc/kernels/internode.cu; HybridEP does the same, with
+/// NUM_OF_HYBRID_EP_RANKS_PER_NVLINK_DOMAIN ranks in a domain).
+void FlowCounter::shareCopies(const Flow &F, const LinkSpan &Span,
                               Traffic &T) const {
   const int64_t Ranks = ranksOf(F);
-  const int64_t OnNode = ranksOnNode(Span, Ranks);
-  if (OnNode == 0 || OnNode == Ranks)
+  const int64_t InDomain = ranksInDomain(Span, Ranks);
+  if (InDomain == 0 || InDomain == Ranks)
     return;
-  const int64_t Nodes = Ranks / OnNode;
+  const int64_t Domains = Ranks / InDomain;
   const int64_t ToRanks = *expectedParts(*F.Copies, Ranks);
-  // If groups of experts do not correspond to nodes: not more than to ranks.
-  const int64_t ToNodes = expectedParts(*F.Copies, Nodes)
-                              .value_or(std::min(ToRanks, Nodes * WholeToken));
-  const __int128 Inside = T.Message.Value * (OnNode - 1) / OnNode;
+  // If groups of experts do not correspond to domains: not more than to ranks.
+  const int64_t ToDomains =
+      expectedParts(*F.Copies, Domains)
+          .value_or(std::min(ToRanks, Domains * WholeToken));
+  const __int128 Inside = T.Message.Value * (InDomain - 1) / InDomain;
   const __int128 Cross =
-      T.Message.Value / Nodes * (Nodes - 1) * ToNodes / ToRanks;
-  const __int128 WasInside = T.Sent.Value - T.CrossNode;
+      T.Message.Value / Domains * (Domains - 1) * ToDomains / ToRanks;
+  const __int128 WasInside =
+      insideDomain(T.Sent.Value, T.CrossNode, T.ByTier);
+  const __int128 WasCross = T.Sent.Value - WasInside;
+  /// What \p Was of the bytes in domains before is now.
+  auto inDomains = [&](__int128 Was) {
+    return WasInside == 0 ? 0 : Inside * Was / WasInside;
+  };
+  const __int128 LinksInside =
+      insideDomain(Span.Links, Span.LeavingNode, Span.ByTier);
   __int128 Pairs = 0, Before = 0, After = 0;
   for (const auto &[Bytes, Joined] : llvm::zip_equal(T.ByTier, Span.ByTier)) {
     Pairs += Joined;
     Before += Bytes;
-    const bool IsInside = Pairs <= Span.Links - Span.LeavingNode;
-    const __int128 UpTo =
-        IsInside ? (WasInside == 0 ? 0 : Inside * Before / WasInside)
-                 : Inside + Cross * (Before - WasInside) / T.CrossNode;
+    const __int128 UpTo = Pairs <= LinksInside
+                              ? inDomains(Before)
+                              : Inside + Cross * (Before - WasInside) / WasCross;
     Bytes = UpTo - After;
     After = UpTo;
   }
   T.Sent.Value = Inside + Cross;
-  T.CrossNode = Cross;
+  T.CrossNode = inDomains(T.CrossNode - WasCross) + Cross;
 }
 
 /// Every link of a group takes as much.

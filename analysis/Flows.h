@@ -53,8 +53,8 @@ struct Flow {
   /// For messages between stages, the distance from sender to receiver.
   int64_t Distance = 0;
   Dispatch Tokens = Dispatch::None; ///< None with balanced routing
-  /// For copies of tokens, of which a node gets one (`dispatcher = flex`): the
-  /// experts of a token.
+  /// For copies of tokens, of which an NVLink domain gets one (`dispatcher =
+  /// flex`): the experts of a token.
   std::optional<ir::TokenChoice> Copies = std::nullopt;
 };
 
@@ -77,8 +77,9 @@ public:
   /// Returns the same for an exchange that sends each copy from its sender to
   /// its receiver, whatever the dispatcher does.
   Traffic trafficOfExchange(const Flow &F);
-  /// Returns whether nodes share copies of tokens in \p F, and ranks are spread
-  /// over nodes so unevenly that each copy is counted on its own link.
+  /// Returns whether NVLink domains share copies of tokens in \p F, and ranks
+  /// are spread over them so unevenly that each copy is counted on its own
+  /// link.
   bool isUnevenlyShared(const Flow &F) const;
   /// Returns the bytes that leave the ports of one rank of its stages: the
   /// mean, rounded up.
@@ -103,7 +104,7 @@ private:
   ir::Expr linkCountOf(const Flow &F);
   LinkSpan linksOf(const Flow &F) const;
   Amount sentOverLinks(const Flow &F);
-  void copyOnNodes(const Flow &F, const LinkSpan &Span, Traffic &T) const;
+  void shareCopies(const Flow &F, const LinkSpan &Span, Traffic &T) const;
 
   ir::ExprScope P;
   const FlowSpan Per;
