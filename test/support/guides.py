@@ -1,25 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Follows docs/add-a-*.md in a copy of the sources: each block goes where the
-# line above it says; the table and the new sources must compile.
-"""usage: guides.py SOURCE_ROOT BUILD_DIR"""
+# Follows docs/add-a-*.md in one copy of the sources: each block goes where the line
+# above it says. Then the copy is built, and the tests that the pages add must pass
+# there, beside those that hold tables, layers and pages together.
+"""usage: guides.py SOURCE_ROOT COPY"""
 
-import json
+import os
 import pathlib
 import re
-import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
 
 STEP = re.compile(
     r"^(?:Create|In) `(?P<file>[^`]+)`(?:, after the (?:row of `(?P<row>[^`]+)`"
     r"|line `(?P<line>[^`]+)`), add)?:\n\n```\w+\n(?P<body>.*?)^```$",
     re.M | re.S)
-TABLES = {"pass": "passes/PassManager.cpp", "backend": "backends/Backends.cpp",
-          "schedule": "passes/BuildSchedule.cpp"}
+GUARDS = ["test/layering", "test/coverage", "test/docs/keys", "test/docs/links"]
 
 
 def take(step, path):
@@ -37,27 +35,35 @@ def take(step, path):
 
 
 def main():
-    root, build = (pathlib.Path(path).absolute() for path in sys.argv[1:3])
-    rules = json.loads(
-        subprocess.check_output(["ninja", "-C", build, "-t", "compdb"]))
-    for name, table in TABLES.items():
-        guide = root / f"docs/add-a-{name}.md"
+    root, copy = (pathlib.Path(path).absolute() for path in sys.argv[1:])
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(root, copy, symlinks=True,
+                    ignore=shutil.ignore_patterns("build", ".git"))
+    tests = []
+    for guide in sorted(root.glob("docs/add-a-*.md")):
         steps = list(STEP.finditer(guide.read_text("utf-8")))
-        # What a file of that folder is compiled with.
-        target = f"/foretrace_{table.partition('/')[0]}.dir/"
-        command = next(rule["command"].partition(" -MD ")[0] for rule in rules
-                       if target in rule["output"]
-                       and " -c " in rule["command"])
-        with tempfile.TemporaryDirectory() as copy:
-            for folder in "lang", "ir", "analysis", "passes", "backends":
-                shutil.copytree(root / folder, f"{copy}/{folder}")
-            for step in steps:
-                take(step, pathlib.Path(copy, step["file"]))
-            files = {table, *(step["file"] for step in steps)}
-            sources = sorted(file for file in files if file.endswith(".cpp"))
-            subprocess.run([*shlex.split(command), "-fsyntax-only", "-iquote.",
-                            *sources], cwd=copy, check=True)
+        for step in steps:
+            take(step, copy / step["file"])
+        tests += [step["file"] for step in steps
+                  if step["file"].startswith("test/")]
         print(f"{guide.name}: {len(steps)} steps")
+
+    def run(*command):
+        subprocess.run(command, cwd=copy, check=True, stdout=sys.stderr)
+
+    run("cmake", "--preset", "debug")
+    run("ninja", "-C", "build/debug", "foretrace")
+    os.environ["PATH"] = f"{copy}/build/debug/bin:{os.environ['PATH']}"
+    run(sys.executable, "test/support/keys.py", ".", "--write")
+    names = [name.removeprefix("test/") for name in tests + GUARDS]
+    done = subprocess.run(
+        [sys.executable, "test/check.py", "build/debug", "--quick",
+         f"--filter={'|'.join(names)}"],
+        cwd=copy, capture_output=True, text=True)
+    print(*tests, done.stdout.splitlines()[-1], sep="\n")
+    if done.returncode:
+        sys.exit(done.stdout)
+    shutil.rmtree(copy)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ import subprocess
 import sys
 
 FIELD = re.compile(r'^(\w+)_FIELD\(\w+, \w+, "(\w+)"', re.M)
-TABLE = re.compile(r"(<!-- keys: ([\w-]+) -->\n).*?(<!-- end -->)", re.S)
+# A table, or a block of code, in which one is an example.
+TABLE = re.compile(r"^```.*?^```$|(<!-- keys: ([\w-]+) -->\n).*?(<!-- end -->)", re.M | re.S)
 OPTION = re.compile(r"^([\w-]+)\.(\w+) +(.+?); default: (.+?); (.+)$", re.M)
 AICB_OPTION = re.compile(r'^AICB_OPTION\(([\w:| ]+), .*?"(\w+)"', re.M)
 KIND = re.compile(r'^KIND\(\w+, "(\w+)", "([^"]+)"\)', re.M)
@@ -122,10 +123,11 @@ def unmodelled_tables(root):
 def refresh(page, known, is_written):
     """Writes the tables of a page; says which it shows, and counts the stale."""
     text = page.read_text(encoding="utf-8")
-    shown = {match[2]: match[0] for match in TABLE.finditer(text)}
+    shown = {match[2]: match[0] for match in TABLE.finditer(text) if match[1]}
     if is_written:
         page.write_text(TABLE.sub(
-            lambda m: m[1] + known.get(m[2], "") + m[3], text), "utf-8")
+            lambda m: m[1] + known.get(m[2], "") + m[3] if m[1] else m[0],
+            text), "utf-8")
         return shown, 0
     stale = [name for name in shown
              if name not in known or known[name] not in shown[name]]
