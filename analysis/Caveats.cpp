@@ -94,6 +94,13 @@ static std::string percent(double Share) {
   return Text;
 }
 
+static std::string printRate(double GigabytesPerSecond) {
+  std::string Text;
+  llvm::raw_string_ostream(Text)
+      << llvm::format("%g GB/s", GigabytesPerSecond);
+  return Text;
+}
+
 static std::string printTime(double Nanoseconds) {
   return printScaled(Nanoseconds, timeScales());
 }
@@ -146,7 +153,7 @@ std::string foretrace::describeHostTraffic(const Program &P) {
       << printBytes(static_cast<double>(*Size))
       << " of a rank cross the link to the host in an iteration, at least "
       << printTime(static_cast<double>(*Size) / Rate) << " at "
-      << llvm::format("%g", Rate) << " GB/s";
+      << printRate(Rate);
   return Text;
 }
 
@@ -195,8 +202,8 @@ void CaveatFinder::findOverlap() {
         printTime(Time));
 }
 
-/// Collectives within a domain have the rates of the profile. If these are not
-/// the cluster's, their whole time is in doubt.
+/// Collectives within a domain have the rates of the profile. Of those that are
+/// not the cluster's, the time that depends on them is in doubt.
 void CaveatFinder::findTier() {
   if (!S.Cluster || !Fitted)
     return;
@@ -205,38 +212,35 @@ void CaveatFinder::findTier() {
   const double Rate = static_cast<double>(*T.Bandwidth) / 1e9;
   const double Slower = std::abs(Fitted->Link / Rate - 1);
   const auto Later = static_cast<double>(*T.Latency - NvLinkLatency);
-  const bool IsOther = *T.Topology != TopologyKind::Switch;
-  if (Slower < 0.01 && Later == 0 && !IsOther)
-    return;
   CollectiveTimes Links(P);
-  const double Time = mostOfStages(P, [&](const Op &O) {
-    if (!isCollective(O.Kind) || O.Group.size(P.Mesh) < 2)
-      return 0.0;
-    const LinkPlace &At = Links.placeOf(O.Group);
-    const double Whole =
-        O.Time.isOverflow() ? 0 : static_cast<double>(O.Time.value());
-    return At.isWithin() ? std::max(Slower, IsOther ? 1.0 : 0.0) * Whole +
-                               std::abs(Later) * (At.Ranks - 1)
-                         : 0.0;
-  });
-  if (Time == 0)
-    return;
-  auto Add = [&](SourceRange At, llvm::StringRef Key, std::string Is,
-                 const std::string &Was, double Of) {
-    add(At, diag::TierWithoutEffect, 0, Of, Key, Is, T.Name, Was);
+  auto sumWithin = [&](llvm::function_ref<double(const Op &, double)> Of) {
+    return mostOfStages(P, [&](const Op &O) {
+      if (!isCollective(O.Kind) || O.Group.size(P.Mesh) < 2)
+        return 0.0;
+      const LinkPlace &At = Links.placeOf(O.Group);
+      return At.isWithin() ? Of(O, At.Ranks) : 0;
+    });
   };
-  std::string Is, Was;
-  if (Slower >= 0.01) {
-    llvm::raw_string_ostream(Is) << llvm::format("%g GB/s", Rate);
-    llvm::raw_string_ostream(Was) << llvm::format("%g GB/s", Fitted->Link);
-    Add(T.Bandwidth.Range, "bandwidth", Is, Was, Time);
-  } else if (IsOther) {
+  auto timeOf = [](const Op &O, double) {
+    return O.Time.isOverflow() ? 0 : static_cast<double>(O.Time.value());
+  };
+  auto Add = [&](SourceRange At, llvm::StringRef Key, const std::string &Is,
+                 const std::string &Was, double Time) {
+    if (Time > 0)
+      add(At, diag::TierWithoutEffect, 0, Time, Key, Is, T.Name, Was);
+  };
+  if (Slower >= 0.01)
+    Add(T.Bandwidth.Range, "bandwidth", printRate(Rate),
+        printRate(Fitted->Link), Slower * sumWithin(timeOf));
+  if (*T.Topology != TopologyKind::Switch)
     Add(T.Topology.Range, "topology", getSpelling(*T.Topology).str(), "switch",
-        Time);
-  } else {
+        sumWithin(timeOf));
+  if (Later != 0)
     Add(T.Latency.Range, "latency", std::to_string(*T.Latency) + " ns",
-        std::to_string(NvLinkLatency) + " ns", Time);
-  }
+        std::to_string(NvLinkLatency) + " ns",
+        std::abs(Later) * sumWithin([](const Op &, double Ranks) {
+          return Ranks - 1;
+        }));
 }
 
 namespace {

@@ -112,6 +112,14 @@ void Deriver::deriveTiers(ClusterSpec &C) {
     checkOrder(C.Tiers[I - 1], C.Tiers[I], Diags);
 }
 
+/// Returns the devices of an NVLink domain: of the innermost tier, or of a node
+/// where that is larger or the network is flat.
+static int64_t devicesInDomain(const ClusterSpec &C) {
+  return C.Tiers.size() > 1
+             ? std::max(*C.Tiers.front().Devices, *C.DevicesPerNode)
+             : *C.DevicesPerNode;
+}
+
 void Deriver::deriveCluster() {
   if (!S.Cluster)
     return;
@@ -134,6 +142,9 @@ void Deriver::deriveCluster() {
           "400 Gbit/s");
   deriveTiers(C);
   checkPeaks(C.Device);
+  const Located<int64_t> &Tp = S.Parallel.Tp;
+  if (!Failed && *Tp > devicesInDomain(C) && devicesInDomain(C) > 1)
+    Diags.report(Tp.Range, diag::TpBeyondDomain, *Tp, devicesInDomain(C));
 }
 
 /// Data sheets print rates with 2:4 sparsity, which are twice the dense ones.
