@@ -96,8 +96,7 @@ static std::string percent(double Share) {
 
 static std::string printRate(double GigabytesPerSecond) {
   std::string Text;
-  llvm::raw_string_ostream(Text)
-      << llvm::format("%g GB/s", GigabytesPerSecond);
+  llvm::raw_string_ostream(Text) << llvm::format("%g GB/s", GigabytesPerSecond);
   return Text;
 }
 
@@ -238,9 +237,8 @@ void CaveatFinder::findTier() {
   if (Later != 0)
     Add(T.Latency.Range, "latency", std::to_string(*T.Latency) + " ns",
         std::to_string(NvLinkLatency) + " ns",
-        std::abs(Later) * sumWithin([](const Op &, double Ranks) {
-          return Ranks - 1;
-        }));
+        std::abs(Later) *
+            sumWithin([](const Op &, double Ranks) { return Ranks - 1; }));
 }
 
 namespace {

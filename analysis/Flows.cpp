@@ -227,8 +227,7 @@ void FlowCounter::shareCopies(const Flow &F, const LinkSpan &Span,
   const __int128 Inside = T.Message.Value * (InDomain - 1) / InDomain;
   const __int128 Cross =
       T.Message.Value / Domains * (Domains - 1) * ToDomains / ToRanks;
-  const __int128 WasInside =
-      insideDomain(T.Sent.Value, T.CrossNode, T.ByTier);
+  const __int128 WasInside = insideDomain(T.Sent.Value, T.CrossNode, T.ByTier);
   const __int128 WasCross = T.Sent.Value - WasInside;
   /// What \p Was of the bytes in domains before is now.
   auto inDomains = [&](__int128 Was) {
@@ -240,9 +239,9 @@ void FlowCounter::shareCopies(const Flow &F, const LinkSpan &Span,
   for (const auto &[Bytes, Joined] : llvm::zip_equal(T.ByTier, Span.ByTier)) {
     Pairs += Joined;
     Before += Bytes;
-    const __int128 UpTo = Pairs <= LinksInside
-                              ? inDomains(Before)
-                              : Inside + Cross * (Before - WasInside) / WasCross;
+    const __int128 UpTo =
+        Pairs <= LinksInside ? inDomains(Before)
+                             : Inside + Cross * (Before - WasInside) / WasCross;
     Bytes = UpTo - After;
     After = UpTo;
   }
