@@ -80,7 +80,7 @@ def check_ties(browser, database):
     tied = [row[0] for row in database.execute(
         'SELECT id FROM points WHERE "parallel.tp" = 1 AND "parallel.pp" = 1 ORDER BY id')]
     expect("several points", browser.rows("#front tbody"),
-           [[f"Point {tied[0]} does not fit and {len(tied) - 1} more", "1", "1"]])
+           [[f"Point {tied[0]} does not fit and {len(tied) - 1} more", "1", "1", "0", "none"]])
     browser.drag(browser.centre(f"#front-{tied[0]}"))
     expect("links to them", re.findall(r"Point (\d+)", browser.text("#ties")), list(map(str, tied[1:])))
     browser.drag(browser.centre("#close"))

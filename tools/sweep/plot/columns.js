@@ -142,6 +142,13 @@ const allColumns = [...new Set([
   ...drawnColumns,
 ])];
 
+/** The last word of a column's name, if no other column ends with it. */
+const headOf = ({name}) => {
+  const lastOf = (text) => text.slice(text.lastIndexOf(".") + 1);
+  const names = new Set([...data.axes.map((axis) => axis.name), ...allColumns.map((column) => column.name)]);
+  return [...names].filter((other) => lastOf(other) === lastOf(name)).length > 1 ? name : lastOf(name);
+};
+
 /** By column that colours points: axes that say something, and metrics. */
 const colourColumns = new Map([
   ...data.axes.flatMap(({name, count}, axis) => count < 2 ? [] : [[name, () => evenColumn(axis)]]),

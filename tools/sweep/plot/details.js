@@ -89,12 +89,15 @@ function drawnCell(column, index) {
 }
 
 function showFront() {
-  const names = drawnColumns.map(({name}) => html(
-      "th", {scope: "col", className: "number"}, name));
+  // With what tells points apart.
+  const axes = allColumns.filter((column) => !drawnColumns.includes(column));
+  const names = [...drawnColumns, ...axes].map((column) => html(
+      "th", {scope: "col", className: axes.includes(column) ? "" : "number", title: column.name}, headOf(column)));
   const rows = front.map((index) => row(
       html("span", {className: isUnfit(index) ? "unfit" : ""}, linkTo(index),
            isUnfit(index) ? " does not fit" : "", othersThere(index) ? ` and ${othersThere(index)}` : ""),
-      ...drawnColumns.map((column) => drawnCell(column, index))));
+      ...drawnColumns.map((column) => drawnCell(column, index)),
+      ...axes.map((column) => html("td", {}, column.textAt(index)))));
   byId("front").replaceChildren(
       html("thead", {}, html("tr", {}, html("th", {scope: "col"}, "point"), ...names)),
       html("tbody", {}, ...rows));

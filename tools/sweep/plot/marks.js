@@ -37,6 +37,8 @@ class Picture {
     this.height = clientHeight;
     this.canvas.width = clientWidth * scale;
     this.canvas.height = clientHeight * scale;
+    // Paper is narrower than the screen, and nothing is drawn anew for it.
+    this.svg.setAttribute("viewBox", `0 0 ${clientWidth} ${clientHeight}`);
     this.svg.replaceChildren();
     const context = this.canvas.getContext("2d");
     context.scale(scale, scale);

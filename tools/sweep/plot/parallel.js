@@ -4,8 +4,8 @@
 
 class Parallel extends Picture {
   xOf(column) {
-    const steps = Math.max(1, allColumns.length - 1), edge = this.room / 2;
-    return edge + allColumns.indexOf(column) / steps * (this.width - 2 * edge);
+    const steps = Math.max(1, allColumns.length - 1);
+    return this.left + allColumns.indexOf(column) / steps * (this.width - this.left - this.right);
   }
 
   yAt(column, number) {
@@ -15,13 +15,17 @@ class Parallel extends Picture {
   yOf(column, index) { return this.yAt(column, column.numbers[index]); }
 
   draw() {
-    // An axis needs room for its name and values; what is too wide scrolls.
-    this.room = 16 + Math.max(...allColumns.flatMap((column) => [
-      this.widthOf(column.name),
-      ...column.ticks(10).map(({text}) => 2 * (this.widthOf(text) + 6)),
-    ]));
-    this.root.style.minWidth = `${allColumns.length * this.room}px`;
+    // An axis needs room for its name, which is above it, and for its values, which
+    // are to its right; what is too wide scrolls.
+    const names = Math.max(...allColumns.map((column) => this.widthOf(headOf(column))));
+    const values = 6 + Math.max(...allColumns.flatMap(
+        (column) => column.ticks(10).map(({text}) => this.widthOf(text))));
+    this.left = names / 2;
+    this.right = Math.max(names / 2, values);
+    const between = Math.max(names, values) + 12;
+    this.root.style.minWidth = `${this.left + (allColumns.length - 1) * between + this.right}px`;
     const context = this.clear();
+    byId("wide").hidden = this.root.clientWidth <= this.root.parentElement.clientWidth;
     const lines = (name, alpha, isMeant) => {
       context.strokeStyle = colour(name);
       context.globalAlpha = alpha;
@@ -49,7 +53,8 @@ class Parallel extends Picture {
     const x = this.xOf(column), top = this.yAt(column, column.numberAt(1));
     this.svg.append(
         element("line", {class: "axis", x1: x, y1: top, x2: x, y2: this.height - 16}),
-        element("text", {class: "title", x, y: 16, "text-anchor": "middle"}, column.name));
+        element("text", {class: "title", x, y: 16, "text-anchor": "middle"}, headOf(column),
+                element("title", {}, column.name)));
     for (const {number, text} of column.ticks(10))
       this.svg.append(element("text", {x: x + 6, y: this.yAt(column, number) + 4}, text));
     const brush = brushes.get(column);
