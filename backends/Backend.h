@@ -15,10 +15,11 @@
 
 namespace foretrace {
 
-struct Figures;    // backends/figures/Figures.h
-class JobFigures;  // analysis/Figures.h
-class SourceFiles; // lang/SourceFiles.h
-struct Subject;    // analysis/Derivation.h
+struct Figures;     // backends/figures/Figures.h
+struct FigureTable; // backends/figures/Figures.h
+class JobFigures;   // analysis/Figures.h
+class SourceFiles;  // lang/SourceFiles.h
+struct Subject;     // analysis/Derivation.h
 
 /// Bits for what selects a cell of a backend's output.
 enum CellChoice : unsigned {
@@ -51,6 +52,9 @@ struct EmitRequest {
   /// The texts that Where speaks of, for who shows them; null if there are
   /// none.
   const SourceFiles *Sources = nullptr;
+  /// Lists changes with which no rank has more than \p Room bytes; null for who
+  /// cannot compile the job anew.
+  llvm::function_ref<FigureTable(int64_t Room)> ListFitting = nullptr;
   /// Bytes that the files of the run may have, if there is a limit.
   std::optional<uint64_t> MaxBytes = std::nullopt;
 

@@ -60,8 +60,12 @@ private:
 } // namespace
 
 void report::writeData(const EmitRequest &Request, llvm::raw_ostream &OS) {
-  const std::vector<Answer> Others =
+  std::vector<Answer> Others =
       answersOf(Request.Figures, Request.Program.Facts, Request.Where);
+  if (Request.ListFitting)
+    for (Answer &A : Others)
+      if (A.Of && A.Of->ExceededRoom)
+        A.Of->Tables.push_back(Request.ListFitting(*A.Of->ExceededRoom));
   PlanDocument Plan(Request.Figures);
   report::Explanations Of(Request);
   ExplainedNumbers Numbers(Of, Plan);

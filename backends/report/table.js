@@ -142,7 +142,8 @@ function allOf(name) {
     html("dl", {class: "named"}, ...named.map((each) => html(
         "div", {id: `${name}-${each.key}`}, html("dt", {}, each.title),
         html("dd", {}, figure(each.value, each.unit, each.title, `${name}/${each.key}`))))),
-    ...tables.filter(({rows}) => rows.length).map((table) => tableFrom(name, table)),
+    // Changes are below the tiles.
+    ...tables.filter(({key, rows}) => rows.length && key !== "changes").map((table) => tableFrom(name, table)),
     ...notes.map((note) => html("p", {class: "note"}, ...prose(note))),
   ]);
 }

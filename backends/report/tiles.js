@@ -88,4 +88,6 @@ function showTiles() {
     button.addEventListener("click", () => explain(at));
     return button;
   }));
+  const changes = tableOf("memory", "changes");
+  byId("changes").replaceChildren(...changes ? [tableFrom("memory", changes)] : []);
 }

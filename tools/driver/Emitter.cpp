@@ -76,9 +76,8 @@ static Error writeBlock(const Emission &Block, const EmitRequest &Request,
   std::optional<Figures> F = Block.figures(Request);
   if (!F)
     return Block.emit(Request, Files);
-  if (Job && F->ExceededRoom)
-    F->Tables.push_back(
-        listFittingChanges(*Job, Request.Program, *F->ExceededRoom));
+  if (Request.ListFitting && F->ExceededRoom)
+    F->Tables.push_back(Request.ListFitting(*F->ExceededRoom));
   if (Job && F->IsOfTime)
     F->Tables.push_back(listFasterChanges(*Job, Request.Program));
   return Block.emitFigures(Request, *F, Files);
@@ -94,6 +93,11 @@ void Emitter::write(const ir::Program &P, const Backend &Format,
   ir::ExprOverlay Sizes(P);
   JobFigures Figures(Sizes, Validity::ThisJob);
   EmitRequest Request{P, Figures, Emit, Options.Stem, Where, &Sources};
+  auto ListFitting = [&](int64_t Room) {
+    return listFittingChanges(*Job, P, Room);
+  };
+  if (Job)
+    Request.ListFitting = ListFitting;
   if (Options.To.Stream.empty())
     Request.MaxBytes = Options.Writing.MaxBytes;
   if (!Block.check(Request, Diags) || Diags.errorCount() != ErrorsBefore)
