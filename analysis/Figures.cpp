@@ -141,7 +141,7 @@ const JobFigures::AllWork &JobFigures::work() {
     FlopCounter Flops(P, {});
     Done = {Flops.isOverflow() ? std::nullopt
                                : std::optional(Flops.iteration().model().Value),
-            Flops.tokensOfIteration().Value};
+            tokensOfIteration(P).Value};
   }
   return *Done;
 }

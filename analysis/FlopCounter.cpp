@@ -147,7 +147,7 @@ PhaseWork::Amount FlopCounter::ofToken() {
   return {Of.Value / Tokens.value(), floorDiv(Of.From, Tokens)};
 }
 
-PhaseWork::Amount FlopCounter::tokensOfIteration() {
+PhaseWork::Amount foretrace::tokensOfIteration(ExprScope P) {
   const TrainSpec &T = P->Spec.Train;
   const Expr Tokens = exprOf(P, T.Sequence) * exprOf(P, T.GlobalBatch);
   return {__int128(*T.Sequence) * *T.GlobalBatch, Tokens};

@@ -66,6 +66,9 @@ struct StageWork {
   PhaseWork OfRank;
 };
 
+/// Returns the tokens that all replicas process in an iteration.
+PhaseWork::Amount tokensOfIteration(ir::ExprScope P);
+
 class FlopCounter {
 public:
   /// \p P has totals.
@@ -82,7 +85,6 @@ public:
   PhaseWork iteration();
   /// Returns the forward and backward FLOPs per token.
   PhaseWork::Amount ofToken();
-  PhaseWork::Amount tokensOfIteration();
   /// Returns the FLOPs that ranks repeat in addition.
   __int128 repeated();
 

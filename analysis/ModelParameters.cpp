@@ -26,6 +26,12 @@ ParameterCount foretrace::modelParameters(ExprScope P) {
           sumOfLayers(P, &BlockTotals::Activated)};
 }
 
+int64_t foretrace::activeParameters(const Program &P) {
+  ExprOverlay Scope(P);
+  const Expr Active = modelParameters(Scope).Active;
+  return Active.hasValue() ? Active.value() : INT64_MAX;
+}
+
 /// Whether \p Table, or what ZeRO 3 gathers of it, is an operand of a lookup.
 static bool isLookedUp(const Block &B, ValueId Table) {
   return llvm::any_of(B.Ops, [&](const Op &O) {

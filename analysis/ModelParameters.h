@@ -26,6 +26,9 @@ ir::Expr sumOfLayers(ir::ExprScope P, ir::ElementExpr ir::BlockTotals::*Each);
 /// Returns the parameters of the whole model. They may exceed 2^63; the results
 /// below then have no value.
 ParameterCount modelParameters(ir::ExprScope P);
+/// Returns the active parameters of the whole model; INT64_MAX if they
+/// overflow.
+int64_t activeParameters(const ir::Program &P);
 
 /// Returns the parameters of tables that are only looked up, so that they are
 /// in no product. A table that is also the output head is not one of them.

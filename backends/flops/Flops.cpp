@@ -152,7 +152,7 @@ private:
 
 /// Adds the totals that the functions of Megatron count.
 void Answer::addCounted() {
-  const PhaseWork::Amount Tokens = Of.tokensOfIteration();
+  const PhaseWork::Amount Tokens = tokensOfIteration(Sizes);
   const __int128 Counted = countIteration(P.Spec, O.Convention);
   add("tokens", "tokens per iteration", figure(Tokens), FigureUnit::LargeCount);
   add("model_flops_per_token", "model FLOPs per token", Counted / Tokens.Value);
@@ -161,7 +161,7 @@ void Answer::addCounted() {
 
 void Answer::addTotals() {
   const PhaseWork All = Of.iteration();
-  add("tokens", "tokens per iteration", figure(Of.tokensOfIteration()),
+  add("tokens", "tokens per iteration", figure(tokensOfIteration(Sizes)),
       FigureUnit::LargeCount);
   add("model_flops_per_token", "model FLOPs per token", figure(Of.ofToken()));
   add("forward_flops", "forward", figure(All.Forward));
@@ -183,7 +183,7 @@ void Answer::addRates() {
   add("flops_per_second", "model FLOPs per device and second",
       In.perSecond(Model));
   add("tokens_per_second", "tokens per device and second",
-      In.perSecond(Of.tokensOfIteration().Value), FigureUnit::Count);
+      In.perSecond(tokensOfIteration(Sizes).Value), FigureUnit::Count);
   if (!In.isPeakKnown()) {
     F.Notes.push_back(("MFU and HFU need `" + In.key() +
                        "` of the cluster's device or of `cost roofline`.")

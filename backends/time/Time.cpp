@@ -168,7 +168,7 @@ Figures timing::figures(const EmitRequest &Request, const Options &O) {
         Rates.shareOfPeak(Work.hardware().Value));
   AddFigure("exposed", "exposed communication", FigureId::Exposed);
   Add("device_hours", "device hours of a trillion tokens", FigureUnit::Count,
-      Rates.hoursOfTrillion(Counter.tokensOfIteration().Value));
+      Rates.hoursOfTrillion(tokensOfIteration(Of.scope()).Value));
   DiagnosticEngine Caveats;
   reportCaveats(P, Caveats);
   for (const Diagnostic &D : Caveats.diagnostics())

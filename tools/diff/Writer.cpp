@@ -2,6 +2,7 @@
 #include "tools/diff/Writer.h"
 #include "analysis/DeviceRates.h"
 #include "analysis/FlopCounter.h"
+#include "analysis/ModelParameters.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -193,20 +194,27 @@ void DiffWriter::addTablesOfChanges(std::vector<FigureTable> &To) const {
 
 /// What two times or shares of a peak rate can't be compared by; empty if they
 /// can.
-static std::vector<std::string> notesOfWork(const Side &Before,
-                                            const Side &After) {
+std::vector<std::string> DiffWriter::notes() const {
   std::vector<std::string> Notes;
-  if (!Before.Program || !After.Program)
+  if (!Before.Program || !After.Program ||
+      llvm::none_of(D.Changes, [&](const FigureChange &C) {
+        return answerOf(C) == "time";
+      }))
     return Notes;
-  auto TokensOf = [](const Side &S) {
-    ir::ExprOverlay Scope(*S.Program);
-    return FlopCounter(Scope, {}).tokensOfIteration().Value;
-  };
-  if (const auto [Was, Is] = std::pair(TokensOf(Before), TokensOf(After));
+  ir::ExprOverlay First(*Before.Program), Second(*After.Program);
+  if (const auto [Was, Is] = std::pair(tokensOfIteration(First).Value,
+                                       tokensOfIteration(Second).Value);
       Was != Is)
     Notes.push_back("Iterations process " + toString(Was) +
                     " tokens before and " + toString(Is) +
                     " after: compare tokens_per_second, not iteration_time.");
+  if (const auto [Was, Is] = std::pair(activeParameters(*Before.Program),
+                                       activeParameters(*After.Program));
+      Was != Is)
+    Notes.push_back(llvm::formatv("Models have {0} active parameters before "
+                                  "and {1} after: compare mfu, not "
+                                  "iteration_time or tokens_per_second.",
+                                  Was, Is));
   const DeviceRates Old(*Before.Program, /*Time=*/1),
       New(*After.Program, /*Time=*/1);
   if (Old.isPeakKnown() && New.isPeakKnown() && Old.key() != New.key())
@@ -224,10 +232,7 @@ Figures DiffWriter::tables() const {
   F.Named = {{"before", "before", FigureUnit::Text, NameOf(Before)},
              {"after", "after", FigureUnit::Text, NameOf(After)}};
   F.Tables = {tableOfMessages(), tableOfKeys()};
-  if (llvm::any_of(D.Changes, [&](const FigureChange &C) {
-        return answerOf(C) == "time";
-      }))
-    F.Notes = notesOfWork(Before, After);
+  F.Notes = notes();
   addTablesOfChanges(F.Tables);
   llvm::erase_if(F.Tables, [](const FigureTable &T) { return T.Rows.empty(); });
   for (FigureTable &T : F.Tables)
@@ -383,6 +388,7 @@ void DiffWriter::writeJSON(llvm::raw_ostream &OS) const {
           Parts.write("after", K.After);
         });
     });
+    J.attribute("notes", llvm::json::Array(notes()));
     J.attributeArray("figures", [&] {
       for (const FigureChange &C : D.Changes)
         Parts.write(answerOf(C), C);

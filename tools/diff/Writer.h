@@ -25,6 +25,7 @@ public:
 
 private:
   Figures tables() const;
+  std::vector<std::string> notes() const;
   FigureTable tableOfKeys() const;
   FigureTable tableOfMessages() const;
   void addTablesOfChanges(std::vector<FigureTable> &To) const;

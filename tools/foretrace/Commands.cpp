@@ -68,10 +68,6 @@ static constexpr char Overview[] =
     "Foretrace compiles the description of an LLM training job to workloads "
     "for simulators\n";
 
-static constexpr char ExitCodes[] =
-    "\nExit codes: 0 success, 1 errors reported, 2 wrong usage, 3 a file or "
-    "program failed, 4 differences found\n";
-
 ExitCode usageError(const Twine &Text) {
   errs() << "foretrace: " << Text << "\ntry: foretrace --help\n";
   return ExitUsage;
@@ -136,7 +132,7 @@ ExitCode runCommandLine(int GivenArgc, char **GivenArgv) {
         !Slip.empty())
       return usageError(Slip);
   }
-  More += ExitCodes;
+  More += ("\nExit codes: " + Twine(ExitCodes) + "\n").str();
   const cl::extrahelp MoreHelp(More);
   cl::SetVersionPrinter(printVersion);
   for (const Command &C : Commands)

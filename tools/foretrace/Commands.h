@@ -17,6 +17,11 @@ enum ExitCode : int {
   ExitDiffers = 4,     ///< what was compared is not the same
 };
 
+/// What they mean.
+constexpr char ExitCodes[] =
+    "0 success, 1 errors reported or no point of a sweep accepted, 2 wrong "
+    "usage, 3 a file or program failed, 4 differences found";
+
 // Of each subcommand its options and what it does once they are parsed.
 // Functions, not variables: options of several files register with them
 // while static objects are still being constructed.

@@ -44,8 +44,7 @@ ExitCode runMan() {
        FORETRACE_VERSION,
        "compile the description of an LLM training job to workloads for "
        "simulators",
-       "0 success, 1 errors reported, 2 wrong usage, 3 a file or program "
-       "failed, 4 differences found.",
+       ExitCodes,
        {{"NO_COLOR", "No colours on a terminal."},
         {"FORETRACE_VERIFY_EACH", "If set, the same as --verify-each."}},
        commandExamples()},

@@ -3,7 +3,6 @@
 // `foretrace sweep`: every combination of values of a job's keys, judged and
 // measured.
 #include "backends/Backends.h"
-#include "tools/driver/EmitBlocks.h"
 #include "tools/driver/FormatOption.h"
 #include "tools/foretrace/Emit.h"
 #include "tools/foretrace/JobOptions.h"
@@ -238,16 +237,6 @@ static Expected<sweep::Sweep> makeSweep(SweepSpec Spec) {
   return S;
 }
 
-/// Whether the sweep can begin, as its first point shows; what is wrong is in
-/// the engine of that.
-static bool canBegin(Compiler &Session, CompiledJob &First) {
-  if (!sweep::canBeSwept(First, Session.sources()))
-    return false;
-  if (SweepEmits.empty() && First.spec())
-    driver::checkBlocks(First.spec()->Emits, First.engine());
-  return !First.spec() || !First.engine().hasErrors();
-}
-
 ExitCode runSweep() {
   Expected<std::optional<sweep::PlotColumns>> Drawn = givenPicture();
   if (!Drawn)
@@ -285,11 +274,8 @@ ExitCode runSweep() {
     return usageError(toString(std::move(E)));
   if (Point.getNumOccurrences() != 0)
     return explainPoint(Session, *S);
-  CompiledJob &First = sweep::replay(Session, *S, 0, /*EmitsOfSweep=*/true);
-  if (!canBegin(Session, First))
-    return showMessages(First.engine(), Session.sources());
-  S->Sources = sweep::digestOf(Session, *S);
-  S->UsableMemory = sweep::usableMemoryOf(First, S->Space);
+  if (CompiledJob *Refused = sweep::begin(Session, *S, SweepEmits.empty()))
+    return showMessages(Refused->engine(), Session.sources());
   if (Launch.isWanted()) {
     Launch.Inputs.add(Session.sources());
     Expected<bool> IsDone = sweep::launch(*S, commandLine(*S), Launch, outs());

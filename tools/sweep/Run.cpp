@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Run.h"
 #include "analysis/Figures.h"
+#include "tools/driver/EmitBlocks.h"
 #include "tools/sweep/CheckGoal.h"
 #include "tools/sweep/Progress.h"
 
@@ -60,6 +61,7 @@ Expected<int64_t> runAndShow(Compiler &Session, const Sweep &S, RunOptions How,
     return Done.takeError();
   printSummary(Session, S, *Done, {How.Format, How.IsExact, /*ShowsAll=*/!DB},
                outs());
+  printCaveats(Session, S, *Done, Remarks);
   constexpr size_t FewReasons = 3;
   if (How.ShowsReasons || Done->Accepted == 0)
     printReasons(Session, S, *Done, How.ShowsReasons ? SIZE_MAX : FewReasons,
@@ -75,6 +77,19 @@ Expected<int64_t> runAndShow(Compiler &Session, const Sweep &S, RunOptions How,
     if (Error E = writePage(*Page, How.Writing, std::move(How.Inputs)))
       return E;
   return Done->Accepted;
+}
+
+CompiledJob *begin(Compiler &Session, Sweep &S, bool ChecksBlocks) {
+  CompiledJob &First = replay(Session, S, 0, /*EmitsOfSweep=*/true);
+  if (!canBeSwept(First, Session.sources()))
+    return &First;
+  if (ChecksBlocks && First.spec())
+    driver::checkBlocks(First.spec()->Emits, First.engine());
+  if (First.spec() && First.engine().hasErrors())
+    return &First;
+  S.Sources = digestOf(Session, S);
+  S.UsableMemory = usableMemoryOf(First, S.Space);
+  return nullptr;
 }
 
 Error answerFromFile(const FileQuestions &Of) {

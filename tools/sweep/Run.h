@@ -24,6 +24,11 @@ struct RunOptions {
   OutputOptions Writing; ///< of the page
 };
 
+/// Reads the first point of \p S, and sets what all points share. Returns its
+/// job, which has the errors, if the sweep can't begin, else null. \p
+/// ChecksBlocks: the `emit` blocks of the sweep, too.
+CompiledJob *begin(Compiler &Session, Sweep &S, bool ChecksBlocks);
+
 /// Runs \p S and prints what came of it. Sentences go to standard error if the
 /// points are for programs. Returns how many points are accepted.
 llvm::Expected<int64_t> runAndShow(Compiler &Session, const Sweep &S,

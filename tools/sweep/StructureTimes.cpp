@@ -24,7 +24,7 @@ StructureTimes::StructureTimes(const ir::Program &Of,
   FlopCounter Flops(P, {});
   HasWork = !Flops.isOverflow();
   OfMicroBatch = Flops.ofMicroBatch().model().From;
-  OfJob = Flops.tokensOfIteration().From;
+  OfJob = tokensOfIteration(P).From;
 }
 
 /// All replicas and micro-batches together may have more than 2^63.

@@ -24,7 +24,7 @@ def main():
         found = json.load(file)
     assert found["schema"] == "foretrace.diff/1"
     assert list(found) == ["schema", "same", "before", "after", "diagnostics",
-                           "keys", "figures"], list(found)
+                           "keys", "notes", "figures"], list(found)
     assert found["same"] is False
     for side in ("before", "after"):
         assert set(found[side]) == {"job", "refused"}

@@ -54,6 +54,7 @@ except concurrent.futures.TimeoutError:
     print("waits beside 80 connections")
 for each in sockets:
     each.close()
+server.connection.close()  # it may have been idle for so long that the server closed it
 print("then:", waiting.result(30)[0])
 
 with socket.create_connection(("127.0.0.1", server.port)) as left:

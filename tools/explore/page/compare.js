@@ -46,6 +46,7 @@ async function showCompared() {
       html("h3", {}, "Keys"),
       table(row("th", "key", "pinned", "now"),
             ...answer.keys.map(({key, before, after}) => row("td", key, before?.value ?? "–", after?.value ?? "–"))),
+      ...answer.notes.map((note) => html("p", {class: "note"}, note)),
       html("h3", {}, "Numbers"), table(row("th", ...heads), ...named.map(figureRow)),
       html("h3", {}, "Tables"), table(row("th", ...heads), ...others.slice(0, 200).map(figureRow)));
 }
