@@ -4,6 +4,7 @@
 // gathers sections, binds.
 #include "frontend/Frontend.h"
 #include "frontend/Bind.h"
+#include "frontend/Overrides.h"
 #include "frontend/ParamValues.h"
 #include "frontend/Parse.h"
 #include "frontend/UnusedNames.h"
@@ -12,6 +13,8 @@
 #include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/Path.h"
 
 using namespace foretrace;
 
@@ -38,10 +41,10 @@ public:
 private:
   bool begin(const JobFile *Main);
   bool gatherAll(const JobFile *Main);
-  void readOverrides();
-  void readOverride(SourceText Given);
   void overrideParam(const Override &O);
   void overrideKey(const Override &O);
+  void takeCluster();
+  void fitNodes(ir::Spec &S) const;
   void computeNames();
   void gather(const JobFile &U);
   void gatherSection(const JobFile &U, const ast::Section &S,
@@ -56,54 +59,11 @@ private:
   ImportGraph Graph;
   Evaluator Eval;
   BodyBuilder Bodies;
-  std::vector<Override> Overrides;
-  std::vector<ast::ExprPtr> GivenValues; // symbols and overrides point to them
+  GivenOverrides Given;
   Job TheJob;
 };
 
 } // namespace
-
-/// All -D in one file, a line each, so that a place tells which it is in.
-void Compilation::readOverrides() {
-  constexpr llvm::StringLiteral Flag = "-D ";
-  std::string Lines;
-  for (const std::string &Text : Options.Overrides)
-    Lines += (Flag + Text + "\n").str();
-  const SourceText All = Sources.text(Sources.add(Lines, CommandLineName));
-  llvm::StringRef Rest = All.str();
-  for (const std::string &Text : Options.Overrides) {
-    readOverride(All.part(Rest.substr(Flag.size(), Text.size())));
-    Rest = Rest.drop_front(Flag.size() + Text.size() + 1);
-  }
-}
-
-void Compilation::readOverride(SourceText Given) {
-  const llvm::StringRef Text = Given.str();
-  auto [Path, Value] = Text.split('=');
-  Path = Path.trim();
-  llvm::SmallVector<llvm::StringRef, 4> Names;
-  Path.split(Names, '.');
-  constexpr size_t MaxNames = 8; // no section is that deep
-  if (Value.trim().empty() || llvm::is_contained(Names, "") ||
-      Names.size() > MaxNames) {
-    Diags.report(Given.range(), diag::MalformedOverride, Text);
-    return;
-  }
-  std::vector<ast::Word> Words;
-  for (llvm::StringRef Name : Names)
-    Words.push_back({Name.str(), Given.rangeOf(Name)});
-  Override O;
-  O.Key = {Words.back(), nullptr, &TheJob.Main->Names, true};
-  if (Words.size() > 1) {
-    O.Top = Words.front();
-    O.Sections.assign(Words.begin() + 1, Words.end() - 1);
-  }
-  if (ast::ExprPtr Parsed = parseExpression(Given.part(Value), Diags)) {
-    O.Key.Value = Parsed.get();
-    GivenValues.push_back(std::move(Parsed));
-    Overrides.push_back(std::move(O));
-  }
-}
 
 void Compilation::overrideParam(const Override &O) {
   const ast::Word &Name = O.Key.Key;
@@ -154,6 +114,36 @@ void Compilation::overrideKey(const Override &O) {
     }
   reportSection(O.Top, "-D", {"model", "train", "parallel", "cost", "cluster"},
                 Diags);
+}
+
+/// The cluster that -D names, a page of the library or a file, takes the place
+/// of the job's.
+void Compilation::takeCluster() {
+  ast::Word Page = Given.Cluster;
+  if (!llvm::StringRef(Page.Text).ends_with(".toml"))
+    Page.Text = "clusters/" + Page.Text + ".toml";
+  const ast::Section *Table = Graph.loadTable(Page);
+  if (!Table)
+    return;
+  TheJob.Cluster = {};
+  Bodies.merge(TheJob.Cluster, *Table, TheJob.Main->Names);
+  TheJob.Cluster.Keyword = {"cluster", Given.Cluster.Range};
+  TheJob.Cluster.Label = {llvm::sys::path::stem(Given.Cluster.Text).str(),
+                          Given.Cluster.Range};
+}
+
+/// The cluster that -D names has the nodes that the ranks need, unless -D gives
+/// their number, too.
+void Compilation::fitNodes(ir::Spec &S) const {
+  const bool IsGiven = llvm::any_of(Given.Keys, [](const Override &O) {
+    return O.Top.Text == "cluster" && O.Key.Key.Text == "nodes";
+  });
+  if (Given.Cluster.Text.empty() || IsGiven || !S.Parallel.World.isPresent())
+    return;
+  S.Cluster->Nodes = {};
+  S.Cluster->Nodes.derive(
+      llvm::divideCeil(*S.Parallel.World, *S.Cluster->DevicesPerNode),
+      S.Parallel.World.Range);
 }
 
 /// Computes every name, used or not, so that all mistakes show in one run.
@@ -280,8 +270,8 @@ bool Compilation::begin(const JobFile *Main) {
   TheJob.IsComplete = !Diags.hasErrors();
   if (!Main)
     return false;
-  readOverrides();
-  for (const Override &O : Overrides)
+  Given = readOverrides(Options.Overrides, Main->Names, Sources, Diags);
+  for (const Override &O : Given.Keys)
     if (O.Top.Text.empty())
       overrideParam(O);
   return true;
@@ -295,7 +285,9 @@ bool Compilation::gatherAll(const JobFile *Main) {
   computeNames();
   for (JobFile *U : Graph.units())
     gather(*U);
-  for (const Override &O : Overrides)
+  if (!Given.Cluster.Text.empty())
+    takeCluster();
+  for (const Override &O : Given.Keys)
     if (!O.Top.Text.empty())
       overrideKey(O);
   if (!Options.OnlyModel && !Diags.hasErrors() && !Diags.isForTrial() &&
@@ -315,6 +307,7 @@ std::optional<ir::Spec> Compilation::run(llvm::StringRef Path) {
   ir::Spec S = Binder(TheJob, Graph, Bodies, Eval, Diags).bind();
   if (Diags.hasErrors())
     return std::nullopt;
+  fitNodes(S);
   return S;
 }
 
@@ -370,7 +363,7 @@ std::optional<SweepSpec> Compilation::runSweep(llvm::StringRef Path,
     else if (!Diags.hasErrors())
       Diags.report({}, diag::FileUnreadable, Request.File, "it is the job");
   }
-  for (const Override &O : Overrides)
+  for (const Override &O : Given.Keys)
     Entries.pin(O.path(), Sources.text(O.Key.Value->Range.File)
                               .part(Sources.slice(O.Key.Value->Range)));
   Entries.gatherGiven(Request.Entries, Sources);

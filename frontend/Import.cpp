@@ -263,6 +263,11 @@ void ImportGraph::declare(JobFile &U, llvm::StringRef Path) {
   }
 }
 
+const ast::Section *ImportGraph::loadTable(const ast::Word &Path) {
+  const std::string Found = locate({Path, {}}, /*Importer=*/"").Path;
+  return Found.empty() ? nullptr : loadToml(Found, Path.Range);
+}
+
 JobFile *ImportGraph::load(llvm::StringRef MainPath) {
   return loadFore(MainPath, SourceRange(), nullptr);
 }

@@ -130,7 +130,8 @@ void Deriver::deriveCluster() {
     return;
   }
   const Located<int64_t> &World = S.Parallel.World;
-  if (!holds(isAtMost(of(World), number(Devices)), diag::WorldExceedsCluster,
+  if (C.Nodes.isStated() &&
+      !holds(isAtMost(of(World), number(Devices)), diag::WorldExceedsCluster,
              World))
     error(World.Range, diag::WorldExceedsCluster, *World, *C.Nodes,
           *C.DevicesPerNode, Devices)

@@ -193,6 +193,7 @@ std::optional<SweepSpec> Compiler::readSweep(llvm::StringRef Path,
                                              const SweepRequest &Request,
                                              DiagnosticEngine &Diags) {
   layFiles();
+  layModel(Path);
   FrontendOptions All = Options;
   useProject(Path, All, Diags);
   const std::string Job = layForeign(Path, Diags);

@@ -24,18 +24,40 @@ std::string unknownCommand(StringRef Argument, ArrayRef<StringRef> Known) {
   return What + didYouMean(Argument, Known);
 }
 
+/// Returns the path of the key that \p Name is, unless it is an option.
+static std::string pathOfOption(StringRef Name,
+                                function_ref<bool(StringRef)> IsOption) {
+  if (IsOption(Name))
+    return "";
+  return Name == "cluster" ? "cluster" : pathOfKey(Name);
+}
+
+std::string overrideFor(StringRef Argument,
+                        function_ref<bool(StringRef)> IsOption) {
+  if (!IsOption("D") || !Argument.consume_front("--"))
+    return "";
+  const auto [Name, Value] = Argument.split('=');
+  const std::string Path = pathOfOption(Name, IsOption);
+  return Path.empty() || Value.empty() ? ""
+                                       : ("-D" + Path + "=" + Value).str();
+}
+
 static std::string keyAsOption(ArrayRef<char *> Arguments,
                                function_ref<bool(StringRef)> IsOption) {
   for (const StringRef Argument : Arguments) {
     StringRef Written = Argument;
     if (!Written.consume_front("--"))
       continue;
-    const auto [Name, Value] = Written.split('=');
-    const std::string Path = pathOfKey(Name);
-    if (!Path.empty() && !IsOption(Name))
-      return ("`" + Argument + "` is not an option; a key is changed by `-D " +
-              Path + "=" + (Value.empty() ? "VALUE" : Value) + "`")
-          .str();
+    const StringRef Name = Written.split('=').first;
+    if (pathOfOption(Name, IsOption).empty())
+      continue;
+    return IsOption("D") ? ("a key and its value are one word: `--" + Name +
+                            "=VALUE`")
+                               .str()
+                         : ("`" + Argument +
+                            "` is a key of a job, which this command takes as "
+                            "it is")
+                               .str();
   }
   return "";
 }
