@@ -2,6 +2,7 @@
 #include "tools/driver/NearMisses.h"
 #include "frontend/Frontend.h"
 #include "lang/DidYouMean.h"
+#include <deque>
 
 using namespace llvm;
 
@@ -32,14 +33,13 @@ static std::string pathOfOption(StringRef Name,
   return Name == "cluster" ? "cluster" : pathOfKey(Name);
 }
 
-std::string overrideFor(StringRef Argument,
-                        function_ref<bool(StringRef)> IsOption) {
+static std::string overrideFor(StringRef Argument,
+                               function_ref<bool(StringRef)> IsOption) {
   if (!IsOption("D") || !Argument.consume_front("--"))
     return "";
   const auto [Name, Value] = Argument.split('=');
   const std::string Path = pathOfOption(Name, IsOption);
-  return Path.empty() || Value.empty() ? ""
-                                       : ("-D" + Path + "=" + Value).str();
+  return Path.empty() || Value.empty() ? "" : ("-D" + Path + "=" + Value).str();
 }
 
 static std::string keyAsOption(ArrayRef<char *> Arguments,
@@ -51,13 +51,13 @@ static std::string keyAsOption(ArrayRef<char *> Arguments,
     const StringRef Name = Written.split('=').first;
     if (pathOfOption(Name, IsOption).empty())
       continue;
-    return IsOption("D") ? ("a key and its value are one word: `--" + Name +
-                            "=VALUE`")
-                               .str()
-                         : ("`" + Argument +
-                            "` is a key of a job, which this command takes as "
-                            "it is")
-                               .str();
+    return IsOption("D")
+               ? ("a key and its value are one word: `--" + Name + "=VALUE`")
+                     .str()
+               : ("`" + Argument +
+                  "` is a key of a job, which this command takes as "
+                  "it is")
+                     .str();
   }
   return "";
 }
@@ -81,10 +81,14 @@ static std::string splitOverride(ArrayRef<char *> Arguments) {
   return "";
 }
 
-std::string mistakenArgument(ArrayRef<char *> Arguments,
-                             function_ref<bool(StringRef)> IsOption) {
+std::string replaceKeys(MutableArrayRef<char *> Arguments,
+                        function_ref<bool(StringRef)> IsOption) {
+  static std::deque<std::string> Texts;
   // Words after `--` are options of another tool.
   Arguments = Arguments.take_until([](StringRef A) { return A == "--"; });
+  for (char *&Argument : Arguments)
+    if (std::string Key = overrideFor(Argument, IsOption); !Key.empty())
+      Argument = Texts.emplace_back(std::move(Key)).data();
   const std::string Key = keyAsOption(Arguments, IsOption);
   return Key.empty() ? splitOverride(Arguments) : Key;
 }

@@ -20,19 +20,14 @@ std::string didYouMean(llvm::StringRef Word,
 std::string unknownCommand(llvm::StringRef Argument,
                            llvm::ArrayRef<llvm::StringRef> Known);
 
-/// Returns `-Dparallel.tp=8` for an argument that is a key of a job written as
-/// an option, `--tp=8`, and `-Dcluster=h100` for a cluster; empty for any other,
-/// and if \p IsOption says that the command has an option of that name.
-std::string
-overrideFor(llvm::StringRef Argument,
-            llvm::function_ref<bool(llvm::StringRef)> IsOption);
-
-/// The message for the first of \p Arguments that is a key of a job without its
-/// value, `--tp 8` or `-D parallel.tp 8`, or a key of a command that takes none;
-/// empty if there is none.
-std::string
-mistakenArgument(llvm::ArrayRef<char *> Arguments,
-                 llvm::function_ref<bool(llvm::StringRef)> IsOption);
+/// Replaces each of \p Arguments that is a key of a job written as an option,
+/// `--tp=8`, by `-Dparallel.tp=8`, and `--cluster=h100` by `-Dcluster=h100`,
+/// unless \p IsOption says that the command has an option of that name. The
+/// new words last as long as the process. Returns the message for the first one
+/// that is a key without its value, `--tp 8` or `-D parallel.tp 8`, or a key of
+/// a command that takes none; empty if there is none.
+std::string replaceKeys(llvm::MutableArrayRef<char *> Arguments,
+                        llvm::function_ref<bool(llvm::StringRef)> IsOption);
 
 } // namespace foretrace::driver
 

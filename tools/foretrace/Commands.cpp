@@ -4,7 +4,6 @@
 #include "tools/driver/NearMisses.h"
 #include "tools/foretrace/Messages.h"
 #include "llvm/Support/raw_ostream.h"
-#include <deque>
 
 using namespace llvm;
 
@@ -115,7 +114,6 @@ ExitCode runCommandLine(int GivenArgc, char **GivenArgv) {
   replaceWords(Words);
   const int Argc = static_cast<int>(Words.size());
   char **Argv = Words.data();
-  std::deque<std::string> Keys; // to which Argv points
   std::string More;
   // LLVM's own messages blame what follows a mistake, too.
   if (Argc > 1 && Argv[1][0] != '-') {
@@ -128,13 +126,9 @@ ExitCode runCommandLine(int GivenArgc, char **GivenArgv) {
       return usageError(driver::unknownCommand(Argv[1], Names));
     More = "\nExample:\n  " + C->Example.str() + "\n";
     const StringMap<cl::Option *> &Options = cl::getRegisteredOptions(C->Get());
-    auto IsOption = [&](StringRef Name) { return Options.count(Name) != 0; };
-    for (int I = 2; I < Argc && StringRef(Argv[I]) != "--"; ++I)
-      if (std::string Key = driver::overrideFor(Argv[I], IsOption);
-          !Key.empty())
-        Argv[I] = Keys.emplace_back(std::move(Key)).data();
-    if (const std::string Slip = driver::mistakenArgument(
-            ArrayRef(Argv, Argc).drop_front(2), IsOption);
+    if (const std::string Slip = driver::replaceKeys(
+            MutableArrayRef(Argv, Argc).drop_front(2),
+            [&](StringRef Name) { return Options.count(Name) != 0; });
         !Slip.empty())
       return usageError(Slip);
   }

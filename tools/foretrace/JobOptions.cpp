@@ -9,14 +9,11 @@ namespace foretrace {
 static cl::opt<std::string> Job(cl::Positional, cl::desc("<job.fore>"),
                                 cl::cat(jobCategory()), cl::sub(jobCommands()));
 
-static cl::list<std::string>
-    Overrides("D", cl::Prefix, cl::value_desc("name=value"),
-              cl::desc("Set a `param`, or a key written as section.key; "
-                       "--tp=8 is -D parallel.tp=8, and --cluster=h100 takes "
-                       "the place of the job's cluster"),
-              cl::cat(jobCategory()), cl::sub(jobCommands()),
-              cl::sub(convertCommand()), cl::sub(diffCommand()),
-              cl::sub(fitCommand()), cl::sub(exportCommand()));
+static cl::list<std::string> Overrides(
+    "D", cl::Prefix, cl::value_desc("name=value"),
+    cl::desc("Set a `param`, or section.key; also --tp=8, --cluster=h100"),
+    cl::cat(jobCategory()), cl::sub(jobCommands()), cl::sub(convertCommand()),
+    cl::sub(diffCommand()), cl::sub(fitCommand()), cl::sub(exportCommand()));
 
 static cl::list<std::string>
     ImportPaths("I", cl::Prefix, cl::value_desc("folder"),
