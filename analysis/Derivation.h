@@ -8,6 +8,8 @@
 #include "analysis/Figures.h"
 #include "ir/model/Operands.h"
 #include "ir/model/Program.h"
+#include "lang/NumberText.h"
+#include <optional>
 #include <vector>
 
 namespace foretrace {
@@ -60,6 +62,7 @@ struct Subject {
   std::string What;
   ir::Origin Origin; ///< without a pass and a rule if it is not an op
   std::vector<DerivedFigure> Figures;
+  std::optional<IndexRange> Stages = std::nullopt; ///< if it is of stages
 };
 
 using Subjects = std::vector<Subject>;

@@ -7,6 +7,7 @@
 
 #include "analysis/Derivation.h"
 #include "ir/model/Program.h"
+#include "lang/NumberText.h"
 #include <optional>
 #include <vector>
 
@@ -32,11 +33,6 @@ struct LayerWeightExprs {
   ir::ElementExpr Parameters;
   ir::ByteExpr ParameterBytes, Activations;
   ir::FlopExpr Work;
-};
-
-/// Indices [First, First + Count).
-struct IndexRange {
-  int64_t First, Count;
 };
 
 /// A part of a whole in thousandths, rounded to the nearest. Both are

@@ -224,10 +224,6 @@ Expr StageMemories::peakOf(const Stage &S) {
   return It->second;
 }
 
-std::string foretrace::stagesOf(const StagesMemory &S) {
-  return printRange(S.First, S.Count);
-}
-
 static bool isSame(const StageMemory &A, const StageMemory &B) {
   return A.Peak.value() == B.Peak.value() &&
          A.Static.value() == B.Static.value() && A.Phase == B.Phase &&
@@ -242,9 +238,9 @@ std::optional<std::vector<StagesMemory>> StageMemories::all() {
     if (!M)
       return std::nullopt;
     if (!All.empty() && isSame(All.back().Of, *M))
-      ++All.back().Count;
+      ++All.back().Stages.Count;
     else
-      All.push_back({Stage, 1, std::move(*M)});
+      All.push_back({{Stage, 1}, std::move(*M)});
   }
   return All;
 }

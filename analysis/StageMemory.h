@@ -7,6 +7,7 @@
 #include "analysis/Liveness.h"
 #include "analysis/SavedLayers.h"
 #include "analysis/Units.h"
+#include "lang/NumberText.h"
 
 namespace foretrace {
 
@@ -48,11 +49,9 @@ enum class Validity : unsigned char {
 
 /// Consecutive stages whose ranks have as much, at the same moment.
 struct StagesMemory {
-  int64_t First, Count;
+  IndexRange Stages;
   StageMemory Of;
 };
-/// `3`, or `1-6`.
-std::string stagesOf(const StagesMemory &S);
 
 /// Memory of the stages of one program; each is computed once.
 class StageMemories {

@@ -2,8 +2,12 @@
 //
 // How the numbers of all pages are read.
 
-/** All digits. A number that says where it comes from is an object. */
-const digits = (number) => String(number?.value ?? number);
+/** `3`, or `1-6`: of the first and the last. */
+const range = ([first, last]) => first === last ? `${first}` : `${first}-${last}`;
+
+/** All digits. A number that says where it comes from is an object, and stages are
+    the first and the last. */
+const digits = (number) => Array.isArray(number) ? range(number) : String(number?.value ?? number);
 const isNumber = (number) => /^-?\d+$/.test(digits(number));
 
 const grouped = (text) => text.replace(/\B(?=(\d{3})+$)/g, ",");

@@ -63,9 +63,14 @@ std::string foretrace::printCount(double Count) {
   return printScaled(Count, countScales());
 }
 
-std::string foretrace::printRange(int64_t First, int64_t Count, StringRef To) {
-  std::string Text = std::to_string(First);
-  if (Count > 1)
-    Text += To.str() + std::to_string(First + Count - 1);
+std::string foretrace::printRange(IndexRange Of, StringRef To) {
+  std::string Text = std::to_string(Of.First);
+  if (Of.Count > 1)
+    Text += To.str() + std::to_string(Of.last());
   return Text;
+}
+
+std::string foretrace::printPair(IndexRange Of) {
+  return "[" + std::to_string(Of.First) + ", " + std::to_string(Of.last()) +
+         "]";
 }

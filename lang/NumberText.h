@@ -36,8 +36,21 @@ std::string printBytes(double Count);
 /// `6.738 B` parameters, or all digits of less than a million.
 std::string printCount(double Count);
 
-/// The \p Count numbers from \p First on: `1-6`, or `1` for a single one.
-std::string printRange(int64_t First, int64_t Count, llvm::StringRef To = "-");
+/// The numbers [First, First + Count): of stages that are alike, or of chunks.
+struct IndexRange {
+  int64_t First, Count;
+
+  int64_t last() const { return First + Count - 1; }
+  friend bool operator==(IndexRange A, IndexRange B) {
+    return A.First == B.First && A.Count == B.Count;
+  }
+  friend bool operator!=(IndexRange A, IndexRange B) { return !(A == B); }
+};
+
+/// Prints a range for people: `1-6`, or `1` for a single number.
+std::string printRange(IndexRange Of, llvm::StringRef To = "-");
+/// Prints a range as every JSON document contains it: `[1, 6]`, or `[1, 1]`.
+std::string printPair(IndexRange Of);
 
 } // namespace foretrace
 

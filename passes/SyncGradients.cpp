@@ -243,7 +243,7 @@ void Synchronizer::updated(BlockBuilder &Build, const std::string &Name,
 
 Block Synchronizer::stepBlock(const Stage &S) {
   Block Blk;
-  Blk.Name = "step." + printRange(S.First, S.Count);
+  Blk.Name = "step." + printRange({S.First, S.Count});
   BlockBuilder Build(Blk, "sync");
   const ParallelSpec &Par = P.Spec.Parallel;
   Blk.Range = Par.Zero.Range.isValid() ? Par.Zero.Range : Par.World.Range;

@@ -79,14 +79,10 @@ void foretrace::warnIfExceeded(const EmitRequest &Request,
   const StagesMemory &Most = mostOf(*Rows);
   const int64_t Peak = Most.Of.Peak.value();
   if (!Room->fits(Peak))
-    Diags.report(Room->Range, diag::MemoryExceeded, stagesOf(Most),
+    Diags.report(Room->Range, diag::MemoryExceeded, printRange(Most.Stages),
                  describe(Peak, FigureUnit::Bytes),
                  describe(Room->Reserved, FigureUnit::Bytes),
                  describe(Room->Bytes, FigureUnit::Bytes));
-}
-
-std::string foretrace::nameOf(const ir::Stage &S) {
-  return printRange(S.First, S.Count);
 }
 
 std::string foretrace::toString(__int128 Number) {
@@ -162,6 +158,8 @@ NumberScale foretrace::exactScaleOf(FigureUnit U) {
 std::string foretrace::exact(const Figure &F) {
   if (const auto *Words = std::get_if<std::string>(&F.Value))
     return *Words;
+  if (const auto *Stages = std::get_if<IndexRange>(&F.Value))
+    return printRange(*Stages);
   return toString(F.number());
 }
 
@@ -178,7 +176,7 @@ std::string foretrace::scaled(__int128 Number, const NumberScale &In) {
 }
 
 std::string foretrace::describe(const Figure &F, FigureUnit U, bool IsExact) {
-  if (std::holds_alternative<std::string>(F.Value))
+  if (!F.isNumber())
     return exact(F);
   if (U == FigureUnit::Flag)
     return F.number() != 0 ? "yes" : "no";
@@ -214,11 +212,11 @@ void foretrace::writeTable(const FigureTable &T, RowFormat As, bool IsExact,
   for (const auto &[Index, C] : llvm::enumerate(T.Columns)) {
     const NumberScale In = scaleOfColumn(T, Index, IsExact);
     // `on_rank` of bytes is `on_rank GiB`.
-    Columns.push_back({(C.Key + In.Suffix).str(), C.Unit != FigureUnit::Text});
+    Columns.push_back(
+        {(C.heading() + In.Suffix).str(), C.Unit != FigureUnit::Text});
     for (const auto &[Cells, Row] : llvm::zip_equal(Rows, T.Rows))
-      Cells.push_back(std::holds_alternative<std::string>(Row[Index].Value)
-                          ? exact(Row[Index])
-                          : scaled(Row[Index].number(), In));
+      Cells.push_back(Row[Index].isNumber() ? scaled(Row[Index].number(), In)
+                                            : exact(Row[Index]));
   }
   writeRows(std::move(Columns), Rows, As, OS);
 }
@@ -279,11 +277,14 @@ static void writeCSV(const Figures &F, raw_ostream &OS) {
         Line(T.Key, nameOf(T, Row), C.Key, C.Unit, Cell);
 }
 
-static void writeValue(const Figure &F, FigureUnit U, llvm::json::OStream &J) {
-  if (U == FigureUnit::Flag)
+void foretrace::writeValue(const Figure &F, FigureUnit U,
+                           llvm::json::OStream &J) {
+  if (const auto *Words = std::get_if<std::string>(&F.Value))
+    J.value(llvm::json::fixUTF8(*Words));
+  else if (const auto *Stages = std::get_if<IndexRange>(&F.Value))
+    J.rawValue(printPair(*Stages));
+  else if (U == FigureUnit::Flag)
     J.value(F.number() != 0);
-  else if (const auto *Words = std::get_if<std::string>(&F.Value))
-    J.value(*Words);
   else
     J.rawValue(exact(F)); // it may be more than JSON's library holds
 }

@@ -11,6 +11,7 @@
 #include "backends/OptionKinds.h"
 #include "lang/NumberText.h"
 #include "lang/RowWriter.h"
+#include "llvm/Support/JSON.h"
 #include <variant>
 
 namespace foretrace {
@@ -19,21 +20,23 @@ namespace foretrace {
 constexpr llvm::StringLiteral BeforeHalfRange = "\u00b1",
                               AfterHalfRange = " (nine of ten runs)";
 
-/// A number or words.
+/// A number, words, or stages that are alike.
 struct Figure {
   /// All ranks together may do more than 2^63 FLOPs.
-  std::variant<__int128, std::string> Value;
+  std::variant<__int128, std::string, IndexRange> Value;
   /// Of Figures::Sizes, what it follows from; none of what only counts. Beyond
   /// 2^63 it has no value.
   std::optional<ir::ExprId> From = std::nullopt;
 
   Figure(std::string Words) : Value(std::move(Words)) {}
+  Figure(IndexRange Stages) : Value(Stages) {}
   Figure(__int128 Number) : Value(Number) {}
   Figure(__int128 Number, ir::ExprId From) : Value(Number), From(From) {}
   Figure(int64_t Number) : Value(static_cast<__int128>(Number)) {}
   /// \p Of, of \p Sizes, which is not beyond 2^63.
   Figure(const ir::ExprTable &Sizes, ir::ExprId Of);
 
+  bool isNumber() const { return std::holds_alternative<__int128>(Value); }
   __int128 number() const { return std::get<__int128>(Value); }
 };
 
@@ -47,8 +50,13 @@ struct NamedFigure {
 };
 
 struct FigureColumn {
-  llvm::StringRef Key; ///< lives as long as the run
+  llvm::StringRef Key; ///< for programs; lives as long as the run
   FigureUnit Unit;
+  llvm::StringLiteral Title = ""; ///< for people, if the key is not
+
+  llvm::StringRef heading() const {
+    return Title.empty() ? Key : llvm::StringRef(Title);
+  }
 };
 
 /// Rows of figures; the first columns name what a row is of.
@@ -91,6 +99,10 @@ using RowFormatWord = option::WordOf<RowFormats, option::findText>;
 /// figure, unit, value.
 void write(const Figures &F, RowFormat As, bool IsExact, llvm::raw_ostream &OS);
 
+/// Writes a figure as every JSON document contains it: the exact number, `true`
+/// or `false`, words, or the first and the last of the stages.
+void writeValue(const Figure &F, FigureUnit U, llvm::json::OStream &J);
+
 /// Writes one table, for people, without its title: each column in one unit,
 /// which its heading names, so that its cells can be compared.
 void writeTable(const FigureTable &T, RowFormat As, bool IsExact,
@@ -111,8 +123,10 @@ void warnIfExceeded(const EmitRequest &Request,
                     const std::optional<DeviceMemory> &Room,
                     DiagnosticEngine &Diags);
 
-/// Stages as rows name them: `3`, or `1-6`.
-std::string nameOf(const ir::Stage &S);
+/// The cell that names the stages which a row is of.
+inline Figure stagesOf(const ir::Stage &S) {
+  return IndexRange{S.First, S.Count};
+}
 
 /// All its digits.
 std::string toString(__int128 Number);

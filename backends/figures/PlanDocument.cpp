@@ -4,7 +4,7 @@
 #include "analysis/DeviceMemory.h"
 #include "analysis/ModelParameters.h"
 #include "analysis/Work.h"
-#include "backends/figures/Figures.h"
+#include "backends/figures/JobTables.h"
 #include "ir/model/Boundary.h"
 #include "ir/model/SpecFields.h"
 #include "ir/model/Spellings.h"
@@ -48,18 +48,23 @@ void PlanDocument::number(StringRef Key, Expr Of) {
   number(Key, Of.value(), Of);
 }
 
-/// What a figure is called in JSON: bytes say so.
-static std::string keyOf(FigureUnit U, StringRef Name) {
-  return (Name + (U == FigureUnit::Bytes ? "_bytes" : "")).str();
+void PlanDocument::attribute(StringRef Key, FigureUnit Unit, const Figure &Is) {
+  if (Is.isNumber() && Unit != FigureUnit::Flag)
+    return number(Key, Is.number(), Is.From.value_or(ExprId()));
+  J->attributeBegin(Key);
+  writeValue(Is, Unit, *J);
+  J->attributeEnd();
 }
 
-void PlanDocument::messages(const Messages &Of) {
-  J->attributeArray("messages", [&] {
-    for (const GroupBytes &G : Of)
-      J->object([&] {
-        J->attribute("group", textOf(G.Of, P->Spec, P->Mesh));
-        number("bytes", Expr(P.Sizes, G.Size.Id));
-      });
+void PlanDocument::row(const FigureTable &T, llvm::ArrayRef<Figure> Row) {
+  for (const auto &[C, Cell] : llvm::zip_equal(T.Columns, Row))
+    attribute(C.Key, C.Unit, Cell);
+}
+
+void PlanDocument::table(const FigureTable &T) {
+  J->attributeArray(T.Key, [&] {
+    for (const std::vector<Figure> &Row : T.Rows)
+      J->object([&] { row(T, Row); });
   });
 }
 
@@ -71,7 +76,7 @@ void PlanDocument::model() {
     number("hidden", exprOf(P, P->Spec.Model.Hidden));
     number("vocab", exprOf(P, P->Spec.Model.Vocab));
     const ParameterCount Parameters = modelParameters(P);
-    number("parameters", Parameters.All);
+    number("published", Parameters.All);
     number("activated", Parameters.Active);
   });
 }
@@ -153,52 +158,48 @@ void PlanDocument::cluster(const ClusterSpec &C) {
     J->attribute("nodes", *C.Nodes);
     J->attribute("devices_per_node", *C.DevicesPerNode);
     if (const auto Memory = deviceMemoryOf(P->Spec)) {
-      J->attribute("device_memory_bytes", Memory->Bytes);
-      J->attribute("device_reserved_bytes", Memory->Reserved);
+      J->attribute("device_memory", Memory->Bytes);
+      J->attribute("reserved", Memory->Reserved);
     }
     if (Device.PeakFlops.isPresent())
       J->attribute("device_flops_per_second", *Device.PeakFlops);
   });
 }
 
-void PlanDocument::block(unsigned Index, int64_t Layers) {
-  const std::string &Name = P->Blocks[BlockId(Index)].Name;
-  const BlockTotals Of = P->Blocks[BlockId(Index)].Totals;
-  J->attribute("block", Name);
-  J->attribute("layers", Layers);
-  if (const BlockSpec *B = P->Spec.Model.findBlock(Name)) {
-    J->attribute("recompute", getSpelling(*P->Spec.recomputeOf(*B)));
-    J->attribute("offload_activations", *P->Spec.offloadOf(*B));
-  }
-#define TOTAL(MEMBER, TYPE, WORD, DOC)                                         \
-  number(keyOf(unitOf(TYPE()), WORD), Expr(P.Sizes, Of.MEMBER.Id));
-#include "ir/model/Totals.def"
-  messages(Of.Messages);
+void PlanDocument::blocks() {
+  const FigureTable T = makeBlockTable(P);
+  J->attributeArray(T.Key, [&] {
+    for (const std::vector<Figure> &Row : T.Rows)
+      J->object([&] {
+        if (const BlockSpec *B = P->Spec.Model.findBlock(exact(Row.front()))) {
+          J->attribute("recompute", getSpelling(*P->Spec.recomputeOf(*B)));
+          J->attribute("offload_activations", *P->Spec.offloadOf(*B));
+        }
+        row(T, Row);
+      });
+  });
 }
 
-void PlanDocument::chunks(const Stage &S) {
-  int64_t First = 0;
-  for (const ChunkRun &C : S.Chunks) {
-    J->object([&] {
-      J->attribute("first", First);
-      J->attribute("last", First + C.Count - 1);
-      J->attribute("layers", describe(C.Layers, P));
+FigureTable PlanDocument::chunks() {
+  FigureTable T{"chunks",
+                "",
+                {{"stages", FigureUnit::Text},
+                 {"chunks", FigureUnit::Text},
+                 {"layers", FigureUnit::Text},
+                 {"sent", FigureUnit::Bytes}},
+                {}};
+  for (const Stage &S : P->Stages) {
+    int64_t First = 0;
+    for (const ChunkRun &C : S.Chunks) {
       const int64_t Part = P->Schedule.partOf(S.First, First);
-      number("sent_bytes",
-             boundarySize(P, boundaryAfter(P, Part, /*IsForward=*/true)));
-    });
-    First += C.Count;
+      const BoundaryId Next = boundaryAfter(P, Part, /*IsForward=*/true);
+      T.Rows.push_back({stagesOf(S), IndexRange{First, C.Count},
+                        describe(C.Layers, P),
+                        figureOf(P, boundarySize(P, Next))});
+      First += C.Count;
+    }
   }
-}
-
-void PlanDocument::stage(const Stage &S) {
-  J->attribute("first", S.First);
-  J->attribute("last", S.First + S.Count - 1);
-  J->attributeArray("chunks", [&] { chunks(S); });
-#define STAGE_FIGURE(ENUMERATOR, NAME, UNIT, DOC, EXPRESSION)                  \
-  number(keyOf(UNIT, NAME), Of.of(FigureId::ENUMERATOR, S));
-#include "analysis/Figures.def"
-  messages(S.Totals.Messages);
+  return T;
 }
 
 void PlanDocument::schedule() {
@@ -206,30 +207,25 @@ void PlanDocument::schedule() {
   J->attributeObject("schedule", [&] {
     J->attribute("kind", getSpelling(S.Kind));
     J->attribute("placement", getSpelling(S.Placement));
-    number("stages", exprOf(P, P->Spec.Parallel.Pp));
-    J->attribute("chunks", S.Chunks);
+    number("pp", exprOf(P, P->Spec.Parallel.Pp));
+    J->attribute("chunks_per_stage", S.Chunks);
     J->attribute("micro_batches", S.MicroBatches);
     J->attribute("group", S.Group);
-    number("work_steps", stepsOf(P));
-    number("bubble_steps", bubbleOf(P));
-    number("bubble_millionths", bubbleShareOf(P));
+    J->attribute("unit", "step");
+    attribute("work", FigureUnit::Count, figureOf(P, stepsOf(P)));
+    attribute("idle", FigureUnit::Count, figureOf(P, bubbleOf(P)));
   });
 }
 
-/// The estimate of an iteration, if there is one.
-void PlanDocument::time() {
-  const std::optional<Expr> Time = Of.of(FigureId::Time);
-  if (!Time)
-    return;
-  J->attributeObject("time", [&] {
-    number("iteration_ns", *Time);
-    for (const auto &[Key, Id] :
-         {std::pair("mfu_millionths", FigureId::Mfu),
-          {"tokens_per_second", FigureId::TokensPerSecond},
-          {"exposed_millionths", FigureId::Exposed}})
-      if (const std::optional<Expr> Value = Of.of(Id))
-        number(Key, *Value);
-  });
+/// Adds the figures that the job has, of those that are not of a stage.
+void PlanDocument::figures() {
+  auto Add = [&](FigureId Id) {
+    const FigureInfo &Info = getInfo(Id);
+    if (const std::optional<Expr> Is = Of.of(Id))
+      attribute(Info.Name, Info.Unit, figureOf(P, *Is));
+  };
+#define JOB_FIGURE(ENUMERATOR, ...) Add(FigureId::ENUMERATOR);
+#include "analysis/Figures.def"
 }
 
 void PlanDocument::write(StringRef Job, llvm::json::OStream &To,
@@ -237,7 +233,7 @@ void PlanDocument::write(StringRef Job, llvm::json::OStream &To,
   J = &To;
   N = &Numbers;
   J->object([&] {
-    J->attribute("schema", "foretrace.plan/1");
+    J->attribute("schema", "foretrace.json/2");
     J->attribute("job", Job);
     model();
     train();
@@ -245,16 +241,12 @@ void PlanDocument::write(StringRef Job, llvm::json::OStream &To,
     if (P->Spec.Cluster)
       cluster(*P->Spec.Cluster);
     schedule();
-    time();
-    number("flops", workOfAllRanks(P), {});
-    J->attributeArray("blocks", [&] {
-      for (const auto &[Index, Layers] : layersByBlock(P->Layers))
-        J->object(
-            [&, Index = Index, Layers = Layers] { block(Index, Layers); });
-    });
-    J->attributeArray("stages", [&] {
-      for (const Stage &S : P->Stages)
-        J->object([&] { stage(S); });
-    });
+    figures();
+    number("flops_of_all_ranks", workOfAllRanks(P), {});
+    blocks();
+    table(makeBlockMessageTable(P));
+    table(makeStageTable(Of));
+    table(makeMessageTable(P));
+    table(chunks());
   });
 }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole plan of a job as one JSON document, `foretrace.plan/1`, which
+// The whole plan of a job as one JSON document, `foretrace.json/2`, which
 // docs/json.md describes. It is folded, as the program is: its size does not
 // depend on ranks, layers and micro-batches.
 #ifndef FORETRACE_BACKENDS_FIGURES_PLANDOCUMENT_H
 #define FORETRACE_BACKENDS_FIGURES_PLANDOCUMENT_H
 
 #include "analysis/ClusterMap.h"
-#include "analysis/Figures.h"
-#include "backends/Backend.h"
+#include "backends/figures/Figures.h"
 #include "ir/model/Measure.h"
 #include "llvm/Support/JSON.h"
 
@@ -39,21 +38,20 @@ public:
   const ir::ExprTable &sizes() const { return P.Sizes; }
 
 private:
-  using Messages = std::vector<ir::GroupBytes>;
-
   void number(llvm::StringRef Key, ir::Expr Of);
   void number(llvm::StringRef Key, __int128 Value, ir::ExprId From);
-  void messages(const Messages &Of);
+  void attribute(llvm::StringRef Key, FigureUnit Unit, const Figure &Is);
+  void row(const FigureTable &T, llvm::ArrayRef<Figure> Row);
+  void table(const FigureTable &T);
   void model();
   void train();
   void parallel();
   void group(const ir::ProcessGroup &G);
   void cluster(const ir::ClusterSpec &C);
-  void block(unsigned Index, int64_t Layers);
-  void chunks(const ir::Stage &S);
-  void stage(const ir::Stage &S);
+  void blocks();
+  FigureTable chunks();
   void schedule();
-  void time();
+  void figures();
 
   ir::ExprScope P;
   JobFigures &Of;

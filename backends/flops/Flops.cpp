@@ -58,9 +58,9 @@ static FigureTable blocksOf(const FlopCounter &Of) {
                 "per layer and micro-batch of a replica",
                 {{"block", FigureUnit::Text},
                  {"layers", FigureUnit::Count},
-                 {"forward", FigureUnit::Flops},
-                 {"recomputed", FigureUnit::Flops},
-                 {"backward", FigureUnit::Flops}},
+                 {"forward_flops", FigureUnit::Flops, "forward"},
+                 {"recomputed_flops", FigureUnit::Flops, "recomputed"},
+                 {"backward_flops", FigureUnit::Flops, "backward"}},
                 {}};
   for (const BlockWork &B : Of.blocks())
     addWork(B.OfReplica,
@@ -73,13 +73,13 @@ static FigureTable stagesOf(const FlopCounter &Of) {
                 "per rank and iteration",
                 {{"stages", FigureUnit::Text},
                  {"ranks", FigureUnit::Count},
-                 {"forward", FigureUnit::Flops},
-                 {"recomputed", FigureUnit::Flops},
-                 {"backward", FigureUnit::Flops}},
+                 {"forward_flops", FigureUnit::Flops, "forward"},
+                 {"recomputed_flops", FigureUnit::Flops, "recomputed"},
+                 {"backward_flops", FigureUnit::Flops, "backward"}},
                 {}};
   for (const StageWork &S : Of.stages())
-    addWork(S.OfRank, T.Rows.emplace_back(
-                          std::vector<Figure>{{nameOf(*S.Of)}, {S.Ranks}}));
+    addWork(S.OfRank, T.Rows.emplace_back(std::vector<Figure>{
+                          foretrace::stagesOf(*S.Of), {S.Ranks}}));
   return T;
 }
 
@@ -145,7 +145,7 @@ private:
   const Options &O;
   ExprOverlay Sizes;
   FlopCounter Of;
-  Figures F = {"foretrace.flops/1", {}, {}, notesOf(P, O), {}};
+  Figures F = {"foretrace.flops/2", {}, {}, notesOf(P, O), {}};
 };
 
 } // namespace

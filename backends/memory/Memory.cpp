@@ -63,10 +63,10 @@ static FigureTable tableOf(ExprScope P, llvm::ArrayRef<StagesMemory> Rows) {
   if (IsOffloaded)
     T.Columns.push_back({"offloaded", FigureUnit::Bytes});
   for (const StagesMemory &R : Rows) {
-    const StageTotals &Always = stageAt(P->Stages, R.First).Totals;
+    const StageTotals &Always = stageAt(P->Stages, R.Stages.First).Totals;
     const StageMemory &M = R.Of;
     auto Size = [&](ExprId Of) { return Figure(P.Sizes, Of); };
-    T.Rows.push_back({stagesOf(R), Size(Always.Weights.Id),
+    T.Rows.push_back({R.Stages, Size(Always.Weights.Id),
                       Size(Always.Gradients.Id), Size(Always.Optimizer.Id),
                       Size(M.DummyWgrads), Size(M.Saved), Size(M.Running),
                       Size(M.Update), Size(M.Peak), Figure(M.InFlight),
@@ -94,14 +94,14 @@ Figures memory::figures(const EmitRequest &Request, const Options &O) {
   assert(Rows && "it was checked");
   const StagesMemory &Most = mostOf(*Rows);
   const int64_t Peak = Most.Of.Peak.value();
-  Figures F{"foretrace.memory/2", {}, {tableOf(P, *Rows)}, {}, {}};
+  Figures F{"foretrace.memory/3", {}, {tableOf(P, *Rows)}, {}, {}};
   auto Add = [&](llvm::StringLiteral Key, const char *Title, FigureUnit U,
                  Figure Value) {
     F.Named.push_back({Key, Title, U, std::move(Value)});
   };
   Add("peak", "peak memory per rank", FigureUnit::Bytes,
       Figure(P.Sizes, Most.Of.Peak));
-  Add("peak_stages", "on stage", FigureUnit::Text, stagesOf(Most));
+  Add("peak_stages", "on stage", FigureUnit::Text, Most.Stages);
   Add("peak_phase", "in", FigureUnit::Text, getName(Most.Of.Phase).str());
   if (const Located<int64_t> &Load = P->Spec.Train.ExpertLoad; Load.isPresent())
     Add("expert_load",

@@ -34,7 +34,7 @@ static FigureTable blockTable(ExprScope P) {
                 "per layer, by kind",
                 {{"block", FigureUnit::Text},
                  {"layers", FigureUnit::Count},
-                 {"parameters", FigureUnit::LargeCount},
+                 {"published", FigureUnit::LargeCount, "parameters"},
                  {"activated", FigureUnit::LargeCount}},
                 {}};
   for (const auto &[Index, Layers] : layersByBlock(P->Layers)) {
@@ -51,7 +51,7 @@ static FigureTable partTable(ExprScope P) {
   FigureTable T{"parts",
                 "all layers, by part",
                 {{"part", FigureUnit::Text},
-                 {"parameters", FigureUnit::LargeCount},
+                 {"published", FigureUnit::LargeCount, "parameters"},
                  {"activated", FigureUnit::LargeCount}},
                 {}};
   for (const PartParameters &Part : parametersByPart(P))
@@ -66,11 +66,11 @@ static FigureTable stageTable(ExprScope P) {
                 {{"stages", FigureUnit::Text},
                  {"published", FigureUnit::LargeCount},
                  {"ranks", FigureUnit::Count},
-                 {"on_rank", FigureUnit::LargeCount}},
+                 {"parameters", FigureUnit::LargeCount, "on_rank"}},
                 {}};
   for (const Stage &S : P->Stages) {
     const StageParameters Of = publishedOf(P, S);
-    T.Rows.push_back({{nameOf(S)},
+    T.Rows.push_back({stagesOf(S),
                       {Of.Published, Of.From},
                       {ranksOfStage(P)},
                       {P.Sizes, S.Totals.Parameters.Id}});
@@ -102,12 +102,12 @@ bool params::check(const EmitRequest &Request, const Options &,
 
 Figures params::figures(const EmitRequest &Request, const Options &O) {
   ExprOverlay P(Request.Program);
-  Figures F{"foretrace.params/1", {}, {}, notesOf(O), {}};
+  Figures F{"foretrace.params/2", {}, {}, notesOf(O), {}};
   auto Add = [&](llvm::StringLiteral Key, const char *Title, Figure Value) {
     F.Named.push_back({Key, Title, FigureUnit::LargeCount, std::move(Value)});
   };
   const ParameterCount Of = modelParameters(P);
-  Add("parameters", "parameters", {P.Sizes, Of.All});
+  Add("published", "parameters", {P.Sizes, Of.All});
   Add("activated", "active parameters", {P.Sizes, Of.Active});
   Add("activated_without_lookup", "active parameters without lookup tables",
       {P.Sizes, Of.Active + lookedUpParameters(P) * -1});

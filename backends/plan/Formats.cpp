@@ -2,22 +2,15 @@
 #include "backends/plan/Formats.h"
 #include "analysis/DeviceMemory.h"
 #include "analysis/LayerCounts.h"
-#include "backends/figures/Figures.h"
+#include "backends/figures/JobTables.h"
 #include "backends/plan/StageSums.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/JSON.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
 using namespace foretrace::plan;
 using llvm::formatv;
-
-std::string foretrace::plan::text(IndexRange R) {
-  return std::to_string(R.First) +
-         (R.Count > 1 ? "-" + std::to_string(R.First + R.Count - 1) : "");
-}
 
 static void writePeak(const Program &P, const Peak &Most, bool IsExact,
                       llvm::raw_ostream &OS) {
@@ -25,7 +18,7 @@ static void writePeak(const Program &P, const Peak &Most, bool IsExact,
     return describe(Bytes, FigureUnit::Bytes, IsExact);
   };
   OS << formatv("peak memory per rank: {0}, on stage {1} in {2}",
-                Size(Most.Bytes), Most.Stages, getName(Most.Phase));
+                Size(Most.Bytes), printRange(Most.Stages), getName(Most.Phase));
   if (const auto Room = deviceMemoryOf(P.Spec))
     OS << formatv("; with the {0} reserved, it {1} the device memory of {2}",
                   Size(Room->Reserved),
@@ -37,22 +30,30 @@ static void writePeak(const Program &P, const Peak &Most, bool IsExact,
 static FigureTable tableOfChunks(const Program &P, const PlanRows &R) {
   FigureTable T{"chunks",
                 "",
-                {{"stage", FigureUnit::Count},
-                 {"chunk", FigureUnit::Count},
+                {{"stages", FigureUnit::Count, "stage"},
+                 {"chunks", FigureUnit::Count, "chunk"},
                  {"layers", FigureUnit::Text},
                  {"parameters", FigureUnit::LargeCount},
                  {"weights", FigureUnit::Bytes},
-                 {"saved", FigureUnit::Bytes},
-                 {"FLOPs", FigureUnit::Count},
+                 {"kept", FigureUnit::Bytes, "saved"},
+                 {"flops", FigureUnit::Count, "FLOPs"},
                  {"sent", FigureUnit::Bytes}},
                 {}};
   for (const PartitionRow &Row : R.Rows)
-    T.Rows.push_back(
-        {text(Row.Stages), text(Row.Chunks), describe(*Row.Layers, P),
-         Row.Of.Parameters.value(), Row.Of.ParameterBytes.value(),
-         Row.Of.Activations.value(),
-         formatv("{0:f1} %", static_cast<double>(Row.Work.Permille) / 10).str(),
-         Row.Sent.value()});
+    T.Rows.push_back({Row.Stages, Row.Chunks, describe(*Row.Layers, P),
+                      Row.Of.Parameters.value(), Row.Of.ParameterBytes.value(),
+                      Row.Of.Activations.value(), Row.Of.Work.value(),
+                      Row.Sent.value()});
+  return T;
+}
+
+/// Returns the same for people, who compare shares of the FLOPs.
+static FigureTable tableOfShares(const Program &P, const PlanRows &R) {
+  FigureTable T = tableOfChunks(P, R);
+  const size_t Work = T.columnOf("flops");
+  for (const auto &[Cells, Row] : llvm::zip_equal(T.Rows, R.Rows))
+    Cells[Work] =
+        formatv("{0:f1} %", static_cast<double>(Row.Work.Permille) / 10).str();
   return T;
 }
 
@@ -61,7 +62,7 @@ void foretrace::plan::writeTables(const Program &P, const PlanRows &R,
                                   RowFormat As, bool IsExact,
                                   llvm::raw_ostream &OS) {
   const llvm::StringRef Before = As == RowFormat::Markdown ? "\n" : "";
-  writeTable(tableOfChunks(P, R), As, IsExact, OS);
+  writeTable(tableOfShares(P, R), As, IsExact, OS);
   OS << Before
      << formatv("largest stage / mean stage: {0:f3} in parameters, {1:f3} in "
                 "FLOPs\n",
@@ -86,72 +87,58 @@ void foretrace::plan::writeTables(const Program &P, const PlanRows &R,
   OS << "\nestimated times per rank: a micro-batch forward and backward, all "
         "of them, and an iteration\n"
      << Before;
-  writeTimes(P, R, As, IsExact, OS);
+  writeTimes(R, As, IsExact, OS);
   OS << Before
      << formatv("estimated time of an iteration: {0}\n",
                 describe(R.Times->Total.value(), FigureUnit::Time, IsExact));
 }
 
+/// Returns what programs read: the numbers, which have no titles, and tables.
+static Figures figuresOf(const Program &P, const PlanRows &R) {
+  Figures F{"foretrace.plan/2", {}, {}, {}, {}};
+  auto Add = [&](llvm::StringLiteral Key, FigureUnit U, Figure Is) {
+    F.Named.push_back({Key, "", U, std::move(Is)});
+  };
+  Add("model", FigureUnit::Text, P.Spec.Model.Name);
+  Add("pp", FigureUnit::Count, P.Schedule.Stages);
+  Add("chunks_per_stage", FigureUnit::Count, P.Schedule.Chunks);
+  Add("partition_parameters_largest_of_mean_permille", FigureUnit::Count,
+      R.ParameterImbalance.Permille);
+  Add("partition_flops_largest_of_mean_permille", FigureUnit::Count,
+      R.WorkImbalance.Permille);
+  if (R.EvenParameters)
+    Add("even_split_parameters_permille", FigureUnit::Count, *R.EvenParameters);
+  if (R.EvenWork)
+    Add("even_split_flops_permille", FigureUnit::Count, *R.EvenWork);
+  if (R.Times)
+    Add("time", FigureUnit::Time, R.Times->Total.value());
+  Add("peak", FigureUnit::Bytes, R.Most.Bytes);
+  Add("peak_stages", FigureUnit::Text, R.Most.Stages);
+  Add("peak_phase", FigureUnit::Text, getName(R.Most.Phase).str());
+  if (const auto Room = deviceMemoryOf(P.Spec)) {
+    Add("device_memory", FigureUnit::Bytes, Room->Bytes);
+    Add("reserved", FigureUnit::Bytes, Room->Reserved);
+    Add("fits", FigureUnit::Flag, int64_t(Room->fits(R.Most.Bytes)));
+  }
+  F.Tables = {tableOfChunks(P, R), tableOfStages(R),
+              makeMessageTable(ExprOverlay(P))};
+  return F;
+}
+
 void foretrace::plan::writeJSON(const Program &P, const PlanRows &R,
                                 llvm::raw_ostream &OS) {
-  llvm::json::OStream J(OS, 2);
-  auto Pair = [&](llvm::StringRef Key, IndexRange Of) {
-    J.attributeArray(Key, [&] {
-      J.value(Of.First);
-      J.value(Of.First + Of.Count - 1);
-    });
-  };
-  J.object([&] {
-    J.attribute("model", P.Spec.Model.Name);
-    J.attribute("pp", P.Schedule.Stages);
-    J.attribute("vpp", P.Schedule.Chunks);
-    J.attribute("partition_parameters_largest_of_mean_permille",
-                R.ParameterImbalance.Permille);
-    J.attribute("partition_flops_largest_of_mean_permille",
-                R.WorkImbalance.Permille);
-    if (R.EvenParameters)
-      J.attribute("even_split_parameters_permille", *R.EvenParameters);
-    if (R.EvenWork)
-      J.attribute("even_split_flops_permille", *R.EvenWork);
-    J.attributeArray("chunks", [&] {
-      for (const PartitionRow &Row : R.Rows)
-        J.object([&] {
-          Pair("stages", Row.Stages);
-          Pair("chunks", Row.Chunks);
-          J.attribute("layers", describe(*Row.Layers, P));
-          J.attribute("parameters", Row.Of.Parameters.value());
-          J.attribute("parameter_bytes", Row.Of.ParameterBytes.value());
-          J.attribute("kept_activation_bytes", Row.Of.Activations.value());
-          J.attribute("flops", Row.Of.Work.value());
-          J.attribute("sent_bytes", Row.Sent.value());
-        });
-    });
-    writeStages(P, R, J);
-    if (R.Times)
-      J.attribute("time_ns", R.Times->Total.value());
-    J.attribute("peak_bytes", R.Most.Bytes);
-    J.attribute("peak_stages", R.Most.Stages);
-    J.attribute("peak_phase", getName(R.Most.Phase));
-    if (const auto Room = deviceMemoryOf(P.Spec)) {
-      J.attribute("device_memory_bytes", Room->Bytes);
-      J.attribute("device_reserved_bytes", Room->Reserved);
-      J.attribute("fits", Room->fits(R.Most.Bytes));
-    }
-  });
-  J.flush();
-  OS << '\n';
+  write(figuresOf(P, R), RowFormat::JSON, /*IsExact=*/true, OS);
 }
 
 void foretrace::plan::writeCSV(const Program &P, const PlanRows &R,
                                llvm::raw_ostream &OS) {
   OS << "first_stage,last_stage,first_chunk,last_chunk,layers,parameters,"
-        "parameter_bytes,kept_activation_bytes,flops,sent_bytes";
+        "weights,kept,flops,sent";
   writeStageColumns(P, R, OS);
   OS << '\n';
   for (const PartitionRow &Row : R.Rows) {
-    OS << Row.Stages.First << ',' << Row.Stages.First + Row.Stages.Count - 1
-       << ',' << Row.Chunks.First << ','
-       << Row.Chunks.First + Row.Chunks.Count - 1 << ','
+    OS << Row.Stages.First << ',' << Row.Stages.last() << ','
+       << Row.Chunks.First << ',' << Row.Chunks.last() << ','
        << describe(*Row.Layers, P) << ',' << Row.Of.Parameters.value() << ','
        << Row.Of.ParameterBytes.value() << ',' << Row.Of.Activations.value()
        << ',' << Row.Of.Work.value() << ',' << Row.Sent.value();

@@ -23,9 +23,6 @@ void writeSVG(const ir::Program &P, const PlanRows &R, llvm::raw_ostream &OS);
 void writeLayout(const ir::Program &P, const PlanRows &R,
                  llvm::raw_ostream &OS);
 
-/// `3`, or `1-6`.
-std::string text(IndexRange R);
-
 } // namespace foretrace::plan
 
 #endif

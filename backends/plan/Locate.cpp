@@ -17,8 +17,7 @@ using llvm::StringRef;
 namespace foretrace::plan {
 
 static std::string nameOf(StringRef What, IndexRange R) {
-  return (What + (R.Count == 1 ? " " : "s ")).str() +
-         printRange(R.First, R.Count, "..");
+  return (What + (R.Count == 1 ? " " : "s ")).str() + printRange(R, "..");
 }
 
 static Subject locateRow(const ir::Program &P, const Partition &Of,
@@ -29,11 +28,11 @@ static Subject locateRow(const ir::Program &P, const Partition &Of,
                   nameOf("chunk", R.Chunks), describe(*R.Layers, P)),
           {P.Spec.Model.LayersRange, "stages", ""},
           {Make.make("parameters", R.From.Parameters),
-           Make.make("parameter_bytes", R.From.ParameterBytes),
-           Make.make("kept_activation_bytes", R.From.Activations),
+           Make.make("weights", R.From.ParameterBytes),
+           Make.make("kept", R.From.Activations),
            Make.make("flops", R.From.Work),
            R.Work.derive(Make, "share of all flops", "flops", "FLOPs"),
-           Make.make("sent_bytes", R.SentFrom)}};
+           Make.make("sent", R.SentFrom)}};
 }
 
 static Subject locateBalance(const ir::Program &P, const Partition &Of,

@@ -7,19 +7,15 @@ using namespace foretrace::plan;
 
 PlanRows plan::makeRows(JobFigures &Of, bool HasTimes) {
   const ir::Program &P = *Of.scope();
-  PlanRows Out = {partitionOf(P), {}, {}, nullptr};
+  PlanRows Out = {partitionOf(P), makeStageTable(Of), {}, nullptr};
   if (Out.IsOverflow)
     return Out;
-  for (const ir::Stage &S : P.Stages) {
-    auto &Row = Out.Memory.emplace_back();
-    for (const auto &[Size, Id] : llvm::zip_equal(Row, MemoryColumns)) {
-      Size = Of.of(Id, S).value();
-      Out.IsOverflow |= Size == ir::NoValue;
-    }
-  }
+  for (const std::vector<Figure> &Row : Out.Stages.Rows)
+    for (const FigureId Id : MemoryColumns)
+      Out.IsOverflow |= !Row[Out.Stages.columnOf(getInfo(Id).Name)].isNumber();
   if (const auto Memory = Of.memories().all()) {
     const StagesMemory &Most = mostOf(*Memory);
-    Out.Most = {Most.Of.Peak.value(), stagesOf(Most), Most.Of.Phase};
+    Out.Most = {Most.Of.Peak.value(), Most.Stages, Most.Of.Phase};
   } else {
     Out.IsOverflow = true;
   }

@@ -4,15 +4,15 @@
 #ifndef FORETRACE_BACKENDS_PLAN_ROWS_H
 #define FORETRACE_BACKENDS_PLAN_ROWS_H
 
-#include "analysis/Figures.h"
 #include "analysis/Partition.h"
+#include "backends/figures/JobTables.h"
 
 namespace foretrace::plan {
 
 /// Peak memory of the rank that needs most.
 struct Peak {
   int64_t Bytes = 0;
-  std::string Stages; ///< `3`, or `1-6`
+  IndexRange Stages = {0, 1};
   MemoryPhase Phase = MemoryPhase::Forward;
 };
 
@@ -23,8 +23,8 @@ inline constexpr FigureId MemoryColumns[] = {
 
 /// The content of a plan.
 struct PlanRows : Partition {
-  /// Bytes of a rank: by kind of stage of the program, by column.
-  std::vector<std::array<int64_t, std::size(MemoryColumns)>> Memory;
+  /// All figures of the kinds of stages of the program.
+  FigureTable Stages;
   Peak Most;
   /// Of an estimate, if it was asked for; with the stages of the program.
   const IterationTime *Times = nullptr;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/plan/StageSums.h"
-#include "backends/figures/Figures.h"
 #include "backends/plan/Formats.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -25,39 +24,17 @@ static Bytes messagesOf(const Program &P, const Stage &S, const Group &G) {
   return Bytes(0);
 }
 
-namespace {
-
-/// A column of times.
-struct TimeColumn {
-  llvm::StringLiteral Name;
-  Nanoseconds StageWorkTime::*Member;
-};
-constexpr TimeColumn TimeColumns[] = {{"forward", &StageWorkTime::Forward},
-                                      {"backward", &StageWorkTime::Backward},
-                                      {"steps", &StageWorkTime::Steps},
-                                      {"update", &StageWorkTime::Update},
-                                      {"idle", &StageWorkTime::Idle}};
-
-} // namespace
-
-void plan::writeTimes(const Program &P, const PlanRows &R, RowFormat As,
-                      bool IsExact, llvm::raw_ostream &OS) {
-  FigureTable T{"times", "", {{"stage", FigureUnit::Count}}, {}};
-  for (const TimeColumn &C : TimeColumns)
-    T.Columns.push_back({C.Name, FigureUnit::Time});
-  for (const auto &[S, Time] : llvm::zip_equal(P.Stages, R.Times->Stages)) {
-    std::vector<Figure> &Row = T.Rows.emplace_back();
-    Row.push_back(text({S.First, S.Count}));
-    for (const TimeColumn &C : TimeColumns)
-      Row.push_back((Time.*C.Member).value());
-  }
+void plan::writeTimes(const PlanRows &R, RowFormat As, bool IsExact,
+                      llvm::raw_ostream &OS) {
+  FigureTable T = makeTimeTable(*R.Times);
+  T.Columns.front() = {"stages", FigureUnit::Count, "stage"};
   writeTable(T, As, IsExact, OS);
 }
 
 void plan::writeStages(const Program &P, const PlanRows &R, RowFormat As,
                        bool IsExact, llvm::raw_ostream &OS) {
   const std::vector<Group> Groups = groupsOf(P);
-  FigureTable T{"stages", "", {{"stage", FigureUnit::Count}}, {}};
+  FigureTable T{"stages", "", {{"stages", FigureUnit::Count, "stage"}}, {}};
   for (const FigureId Id : MemoryColumns)
     T.Columns.push_back({getInfo(Id).Name, FigureUnit::Bytes});
   std::vector<std::string> Names;
@@ -65,65 +42,56 @@ void plan::writeStages(const Program &P, const PlanRows &R, RowFormat As,
     Names.push_back(textOf(G, P.Spec, P.Mesh));
   for (const std::string &Name : Names)
     T.Columns.push_back({Name, FigureUnit::Bytes});
-  for (const auto &[S, Memory] : llvm::zip_equal(P.Stages, R.Memory)) {
+  for (const auto &[S, Figures] : llvm::zip_equal(P.Stages, R.Stages.Rows)) {
     std::vector<Figure> &Row = T.Rows.emplace_back();
-    Row.push_back(text({S.First, S.Count}));
-    for (const int64_t Size : Memory)
-      Row.push_back(Size);
+    Row.push_back(Figures.front());
+    for (const FigureId Id : MemoryColumns)
+      Row.push_back(Figures[R.Stages.columnOf(getInfo(Id).Name)]);
     for (const Group &G : Groups)
       Row.push_back(messagesOf(P, S, G).value());
   }
   writeTable(T, As, IsExact, OS);
 }
 
-void plan::writeStages(const Program &P, const PlanRows &R,
-                       llvm::json::OStream &J) {
-  J.attributeArray("stages", [&] {
-    for (const auto &[Index, Of, Sizes] : llvm::enumerate(P.Stages, R.Memory))
-      J.object([&, &S = Of, &Memory = Sizes, I = Index] {
-        J.attributeArray("stages", [&] {
-          J.value(S.First);
-          J.value(S.First + S.Count - 1);
-        });
-        J.attribute("parameters", P.Sizes.value(S.Totals.Parameters).value());
-        for (const auto &[Id, Size] : llvm::zip_equal(MemoryColumns, Memory))
-          J.attribute(getInfo(Id).Name + "_bytes", Size);
-        J.attribute("flops", P.Sizes.value(S.Totals.Work).value());
-        J.attributeObject("message_bytes", [&] {
-          for (const GroupBytes &G : S.Totals.Messages)
-            J.attribute(textOf(G.Of, P.Spec, P.Mesh),
-                        P.Sizes.value(G.Size).value());
-        });
-        if (R.Times)
-          for (const TimeColumn &C : TimeColumns)
-            J.attribute((C.Name + "_ns").str(),
-                        (R.Times->Stages[I].*C.Member).value());
-      });
-  });
+FigureTable plan::tableOfStages(const PlanRows &R) {
+  FigureTable All = R.Stages;
+  if (!R.Times)
+    return All;
+  const FigureTable Times = makeTimeTable(*R.Times);
+  for (const FigureColumn &C : llvm::drop_begin(Times.Columns))
+    All.Columns.push_back(C);
+  for (const auto &[To, Row] : llvm::zip_equal(All.Rows, Times.Rows))
+    To.insert(To.end(), Row.begin() + 1, Row.end());
+  return All;
 }
 
 void plan::writeStageColumns(const Program &P, const PlanRows &R,
                              llvm::raw_ostream &OS) {
   for (const FigureId Id : MemoryColumns)
-    OS << ",stage_" << getInfo(Id).Name << "_bytes";
+    OS << ",stage_" << getInfo(Id).Name;
   for (const Group &G : groupsOf(P)) {
     std::string Name = textOf(G, P.Spec, P.Mesh);
     std::replace(Name.begin(), Name.end(), ',', '-');
-    OS << ",stage_" << Name << "_message_bytes";
+    OS << ",stage_messages_" << Name;
   }
-  if (R.Times)
-    for (const TimeColumn &C : TimeColumns)
-      OS << ",stage_" << C.Name << "_ns";
+  if (!R.Times)
+    return;
+  const FigureTable Times = makeTimeTable(*R.Times);
+  for (const FigureColumn &C : llvm::drop_begin(Times.Columns))
+    OS << ",stage_" << C.Key;
 }
 
 void plan::writeStageColumns(const Program &P, const PlanRows &R,
                              const Stage &S, llvm::raw_ostream &OS) {
   const auto Index = static_cast<size_t>(&S - P.Stages.data());
-  for (const int64_t Size : R.Memory[Index])
-    OS << ',' << Size;
+  for (const FigureId Id : MemoryColumns)
+    OS << ','
+       << exact(R.Stages.Rows[Index][R.Stages.columnOf(getInfo(Id).Name)]);
   for (const Group &G : groupsOf(P))
     OS << ',' << messagesOf(P, S, G).value();
-  if (R.Times)
-    for (const TimeColumn &C : TimeColumns)
-      OS << ',' << (R.Times->Stages[Index].*C.Member).value();
+  if (!R.Times)
+    return;
+  const FigureTable Times = makeTimeTable(*R.Times);
+  for (const Figure &F : llvm::drop_begin(Times.Rows[Index]))
+    OS << ',' << exact(F);
 }

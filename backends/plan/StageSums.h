@@ -7,7 +7,6 @@
 
 #include "backends/plan/Rows.h"
 #include "lang/RowWriter.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace foretrace::plan {
@@ -16,11 +15,10 @@ namespace foretrace::plan {
 void writeStages(const ir::Program &P, const PlanRows &R, RowFormat As,
                  bool IsExact, llvm::raw_ostream &OS);
 /// The estimated times of a rank, a line for each kind of stage.
-void writeTimes(const ir::Program &P, const PlanRows &R, RowFormat As,
-                bool IsExact, llvm::raw_ostream &OS);
-/// The attribute `stages`, in bytes and ns.
-void writeStages(const ir::Program &P, const PlanRows &R,
-                 llvm::json::OStream &J);
+void writeTimes(const PlanRows &R, RowFormat As, bool IsExact,
+                llvm::raw_ostream &OS);
+/// Returns all figures of stages and, if they were asked for, their times.
+FigureTable tableOfStages(const PlanRows &R);
 
 /// Columns of CSV, each after a comma: their names, and what they are for a
 /// stage, in bytes and ns.

@@ -28,10 +28,10 @@ private:
 } // namespace
 
 void SectionWriter::value(const Figure &V) {
-  if (const auto *Words = std::get_if<std::string>(&V.Value))
-    J.value(*Words);
-  else
+  if (V.isNumber())
     Of.writeNumber(J, V.number(), F.Sizes, V.From.value_or(ExprId()));
+  else
+    writeValue(V, FigureUnit::Text, J);
 }
 
 void SectionWriter::table(const FigureTable &T) {
@@ -41,6 +41,7 @@ void SectionWriter::table(const FigureTable &T) {
     for (const FigureColumn &C : T.Columns)
       J.object([&] {
         J.attribute("key", C.Key);
+        J.attribute("title", C.heading());
         J.attribute("unit", getName(C.Unit));
       });
   });

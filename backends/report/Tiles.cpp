@@ -126,17 +126,16 @@ static llvm::StringRef colourOf(TimePart::Kind K) {
 void TileMaker::addMemoryTerms(Tile &To) const {
   const Figures &F = *answer("memory").Of;
   const FigureTable &T = *F.findTable("stages");
-  const std::string &Stages =
-      std::get<std::string>(F.find("peak_stages")->Value.Value);
+  const Figure &Stages = F.find("peak_stages")->Value;
   for (const std::vector<Figure> &Row : T.Rows) {
-    if (std::get<std::string>(Row[0].Value) != Stages)
+    if (Row[0].Value != Stages.Value)
       continue;
     for (const MemoryPart &Of : memoryParts())
       if (const size_t I = T.columnOf(Of.Column); Row[I].number() != 0)
         To.Terms.push_back({Of.Title.str(),
                             {Row[I], T.Columns[I].Unit, &F.Sizes},
                             Of.Fill.Name});
-    To.Detail = {"stage " + Stages + ", in " +
+    To.Detail = {"stage " + exact(Stages) + ", in " +
                  std::get<std::string>(Row[T.columnOf("when")].Value)};
   }
 }
@@ -208,7 +207,7 @@ Tile TileMaker::peak() const {
 
 Tile TileMaker::time() const {
   Tile Of{"time", "Time of an iteration", "timeline"};
-  const std::optional<TileNumber> Time = find("time", "iteration_time"),
+  const std::optional<TileNumber> Time = find("time", "time"),
                                   Mfu = find("time", "mfu"),
                                   Uncertainty = find("time", "uncertainty");
   if (!Time)
@@ -247,7 +246,7 @@ std::optional<Tile> TileMaker::waiting() const {
   Of.Detail = {"of the iteration as estimated, on the stage with most work"};
   judge(Of, limitOf(FigureId::Bubble, P), Share);
   Of.Terms = {{"waiting for stages", Idle, palette::Bubble.Name},
-              {"time of an iteration", *find("time", "iteration_time")}};
+              {"time of an iteration", *find("time", "time")}};
   return Of;
 }
 
@@ -330,7 +329,7 @@ Tile TileMaker::throughput() const {
   }
   Of.Terms = {{"tokens per device and second", *Tokens},
               {"GPU hours per trillion tokens", Hours},
-              {"time of an iteration", *find("time", "iteration_time")}};
+              {"time of an iteration", *find("time", "time")}};
   return Of;
 }
 

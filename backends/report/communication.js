@@ -22,14 +22,14 @@ function tierBar(group) {
 
 function groupCard(group) {
   const about = plan.parallel.groups.find((each) => each.group === group);
-  const rows = plan.stages.flatMap((stage) => stage.messages
-      .filter((message) => message.group === group && digits(message.bytes) !== "0")
-      .map(({bytes}) => ({
-        name: stageName(range(stage)), unit: "bytes", value: bytes,
-        title: `Messages over ${group}, ${stageName(range(stage))}`,
-        at: `messages/${group}/${range(stage)}`,
-        terms: [{title: `messages over ${group}`, value: bytes, colour: "communication"}],
-      })));
+  const rows = plan.messages
+      .filter((row) => row.group === group && digits(row.messages) !== "0")
+      .map(({stages, messages}) => ({
+        name: stageName(stages), unit: "bytes", value: messages,
+        title: `Messages over ${group}, ${stageName(stages)}`,
+        at: `messages/${group}/${range(stages)}`,
+        terms: [{title: `messages over ${group}`, value: messages, colour: "communication"}],
+      }));
   if (!rows.length)
     return null;
   const most = Math.max(...rows.map(({value}) => size(value)));
@@ -41,8 +41,7 @@ function groupCard(group) {
 }
 
 function showCommunication() {
-  const names = [...new Set(plan.stages.flatMap(
-      ({messages}) => messages.map(({group}) => group)))];
+  const names = [...new Set(plan.messages.map(({group}) => group))];
   const cards = names.map(groupCard).filter(Boolean);
   const root = byId("groups");
   const tiers = plan.parallel.groups[0]?.tiers ?? [];

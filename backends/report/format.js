@@ -26,9 +26,10 @@ const size = (number) => Number(digits(number));
 
 const words = (key) => key.replaceAll("_", " ");
 
-/** `3`, or `1-6`. */
-const range = ({first, last}) => first === last ? `${first}` : `${first}-${last}`;
-const stageName = (text) => `stage${/\d-/.test(text) ? "s" : ""} ${text.replace("-", "–")}`;
+const stageName = (stages) => {
+  const text = digits(stages);
+  return `stage${/\d-/.test(text) ? "s" : ""} ${text.replace("-", "–")}`;
+};
 
 /** At most `count` of a list at each of its ends. */
 const ends = (list, count) => list.length <= 2 * count

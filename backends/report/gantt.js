@@ -258,7 +258,7 @@ function showTimeline() {
   const {picture} = data, {schedule} = plan;
   byId("schedule-summary").replaceChildren(
       `Schedule ${schedule.kind}: ${grouped(String(schedule.micro_batches))} micro-batches`,
-      schedule.chunks > 1 ? `, ${schedule.chunks} virtual stages per stage. ` : ". ",
+      schedule.chunks_per_stage > 1 ? `, ${schedule.chunks_per_stage} virtual stages per stage. ` : ". ",
       picture?.unit === "ns"
           ? "Steps take the time of their ops, and messages between stages theirs. "
           : "The job has no times of ops: a forward step takes one step, and a backward step two. ",

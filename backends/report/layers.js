@@ -13,15 +13,18 @@ function layerBoxes(groups, colours) {
 }
 
 function showLayers() {
-  const {stages, blocks, schedule} = plan;
+  const {stages, blocks} = plan;
+  const isChunked = plan.schedule.chunks_per_stage > 1;
+  const chunksOf = (stage) => plan.chunks.filter(
+      ({stages: of}) => of[0] === stage.stages[0]);
   const colours = new Map(blocks.map(({block}, index) => [block, `layer-${index % 6}`]));
   const drawn = stages.map((stage, index) => [stage, data.layers[index]]);
   const root = byId("layers-picture");
   root.replaceChildren(...ends(drawn, 8).flatMap(([stage, chunks]) => [
-    html("span", {class: "label"}, stageName(range(stage))),
+    html("span", {class: "label"}, stageName(stage.stages)),
     html("div", {class: "chunks"}, ...ends(chunks, 4).map((groups, index) => {
-      const {first, last} = stage.chunks[index];
-      return html("div", {class: "chunk"}, schedule.chunks > 1
+      const [first, last] = chunksOf(stage)[index].chunks;
+      return html("div", {class: "chunk"}, isChunked
           ? html("span", {class: "quiet"}, first === last ? `chunk ${first}` : `chunks ${first}–${last}`)
           : null, html("div", {class: "boxes"}, ...layerBoxes(groups, colours)));
     }))]));
@@ -34,16 +37,16 @@ function showLayers() {
         columns: [text("stage"), text("layers"), count("parameters"), {title: "peak", unit: "bytes"},
                   {title: "FLOPs", unit: "flops"}, count("micro-batches in flight")],
         rows: stages.map((stage) => [
-          range(stage), stage.chunks.map((chunk) => (schedule.chunks > 1 ? `${range(chunk)}: ` : "") +
-                                                    chunk.layers).join("; "),
-          stage.parameters, stage.peak_bytes, stage.flops, stage.in_flight]),
+          stage.stages, chunksOf(stage).map(({chunks, layers}) => (isChunked ? `${range(chunks)}: ` : "") +
+                                                                  layers).join("; "),
+          stage.parameters, stage.peak, stage.flops, stage.in_flight]),
       }),
       makeTable({
         id: "blocks", title: "Kinds of layers: one layer, and a micro-batch",
         columns: [text("kind"), count("layers"), count("parameters"), count("parameters of a rank"),
                   {title: "saved", unit: "bytes"}, {title: "FLOPs of a rank", unit: "flops"}],
         rows: blocks.map((block) => [block.block, block.layers, block.published, block.parameters,
-                                     block.kept_bytes, block.flops]),
+                                     block.kept, block.flops]),
       }),
       ...[allOf("params"), allOf("flops")].filter(Boolean));
 }

@@ -18,7 +18,7 @@ function showMemory() {
   const section = sectionOf("memory");
   const table = tableOf("memory", "stages");
   const rows = rowsOf(table);
-  const {device_memory_bytes: device, device_reserved_bytes: reserved} = plan.cluster ?? {};
+  const {device_memory: device, reserved} = plan.cluster ?? {};
   const limit = device && Math.max(0, size(device) - size(reserved));
   const root = byId("memory-bars");
   const parts = data.memory_parts.filter(
@@ -32,7 +32,7 @@ function showMemory() {
   root.replaceChildren(...table ? [
     legend(...parts.map(({colour: name, title}) => [name, title])),
     barRows(ends(rows, 16).map((row) => ({
-      name: stageName(row.stages), at: `memory/${row.stages}`, unit: "bytes", value: row.peak,
+      name: stageName(row.stages), at: `memory/${digits(row.stages)}`, unit: "bytes", value: row.peak,
       title: `Peak memory, ${stageName(row.stages)}`,
       terms: parts.map(({column, ...part}) => ({...part, value: row[column]})),
     })), most, limit),

@@ -126,7 +126,7 @@ function makeTable({id, title, columns, rows}) {
 /** A table of another backend. */
 const tableFrom = (name, {key, title, columns, rows}) => makeTable({
   id: `${name}-${key}`, title: title[0].toUpperCase() + title.slice(1), rows,
-  columns: columns.map(({key: column, unit}) => ({title: words(column), unit})),
+  columns: columns.map(({title: head, unit}) => ({title: words(head), unit})),
 });
 
 /** All that another backend has, closed until it is asked for. */

@@ -12,9 +12,9 @@ function showSentence() {
   const vpp = digits(parallel.vpp) === "1" ? [] : [" · vpp ", number(parallel.vpp, "count", "vpp")];
   byId("title").textContent = plan.job;
   byId("sentence").replaceChildren(
-      html("b", {}, model.name), " with ", number(model.parameters, "short", "parameters"),
+      html("b", {}, model.name), " with ", number(model.published, "short", "parameters"),
       " parameters",
-      ...digits(model.activated) === digits(model.parameters) ? []
+      ...digits(model.activated) === digits(model.published) ? []
           : [" (", number(model.activated, "short", "active parameters"), " active)"],
       " trains in ", train.precision, train.recipe ? ` with the recipe ${train.recipe}` : "", " on ", number(parallel.world, "count", "ranks"),
       data.device ? ` × ${data.device}` : size(parallel.world) === 1 ? " rank" : " ranks",

@@ -35,16 +35,17 @@ void schedule::writeJSON(const Schedule &S, const PipelineFigures &F,
                          llvm::raw_ostream &OS) {
   llvm::json::OStream J(OS, 2);
   J.object([&] {
-    J.attribute("schedule", getSpelling(S.Kind));
+    J.attribute("schema", "foretrace.schedule/1");
+    J.attribute("kind", getSpelling(S.Kind));
     J.attribute("placement", getSpelling(S.Placement));
     J.attribute("pp", S.Stages);
-    J.attribute("chunks", S.Chunks);
+    J.attribute("chunks_per_stage", S.Chunks);
     J.attribute("micro_batches", S.MicroBatches);
     J.attribute("unit", F.Time == StepTime::Unit ? "step" : "ns");
     J.attribute("makespan", F.Makespan);
     J.attribute("work", F.Work);
-    J.attribute("bubble", F.bubble());
-    J.attribute("span_bubble", F.SpanBubble);
+    J.attribute("idle", F.bubble());
+    J.attribute("span_idle", F.SpanBubble);
     J.attributeArray("stages", [&] {
       for (int64_t Stage = 0; Stage < S.Stages; ++Stage)
         J.object([&] {

@@ -32,7 +32,7 @@ constexpr llvm::StringLiteral RecordSuffix = ".adapt.json";
 
 /// `gpt.txt` for one of several stages: `gpt-stage1-6.txt`.
 static std::string stagePath(llvm::StringRef Path, const ir::Stage &S) {
-  const std::string Stages = "-stage" + printRange(S.First, S.Count);
+  const std::string Stages = "-stage" + printRange({S.First, S.Count});
   llvm::StringRef Extension = llvm::sys::path::extension(Path);
   return (Path.drop_back(Extension.size()) + Stages + Extension).str();
 }

@@ -5,6 +5,7 @@
 #include "analysis/DeviceRates.h"
 #include "analysis/Figures.h"
 #include "analysis/FlopCounter.h"
+#include "backends/figures/JobTables.h"
 #include "ir/model/Spellings.h"
 #include "lang/NumberText.h"
 #include "llvm/ADT/STLExtras.h"
@@ -39,7 +40,7 @@ static FigureTable partTable(const EmitRequest &Request,
       "parts",
       (T.Stages[T.Busiest].Count > 1 ? "of a rank of stages "
                                      : "of a rank of stage ") +
-          printRange(T.Stages[T.Busiest].First, T.Stages[T.Busiest].Count),
+          printRange({T.Stages[T.Busiest].First, T.Stages[T.Busiest].Count}),
       {{"part", FigureUnit::Text},
        {"time", FigureUnit::Time},
        {"share", FigureUnit::Millionths},
@@ -97,24 +98,12 @@ static FigureTable lineTable(const EmitRequest &Request, const IterationTime &T,
 
 static FigureTable stageTable(const IterationTime &T,
                               const CriticalPath &Path) {
-  FigureTable Table{"stages",
-                    "per rank of each stage",
-                    {{"stages", FigureUnit::Text},
-                     {"forward", FigureUnit::Time},
-                     {"backward", FigureUnit::Time},
-                     {"steps", FigureUnit::Time},
-                     {"update", FigureUnit::Time},
-                     {"idle", FigureUnit::Time}},
-                    {}};
-  if (Path.IsExact)
-    Table.Columns.push_back({"critical", FigureUnit::Time});
-  for (const auto &[S, Critical] : llvm::zip_equal(T.Stages, Path.Stages)) {
-    Table.Rows.push_back({printRange(S.First, S.Count), S.Forward.value(),
-                          S.Backward.value(), S.Steps.value(), S.Update.value(),
-                          S.Idle.value()});
-    if (Path.IsExact)
-      Table.Rows.back().push_back(Critical.value());
-  }
+  FigureTable Table = makeTimeTable(T);
+  if (!Path.IsExact)
+    return Table;
+  Table.Columns.push_back({"critical_time", FigureUnit::Time, "critical"});
+  for (const auto &[Row, Critical] : llvm::zip_equal(Table.Rows, Path.Stages))
+    Row.push_back(Critical.value());
   return Table;
 }
 
@@ -137,7 +126,7 @@ Figures timing::figures(const EmitRequest &Request, const Options &O) {
   FlopCounter Counter(Of.scope(), {});
   const PhaseWork Work = Counter.iteration();
   Figures F{
-      "foretrace.time/1",
+      "foretrace.time/2",
       {},
       {partTable(Request, T), lineTable(Request, T, Path), stageTable(T, Path)},
       {"An estimate: by laws of kernels and collectives with the "
@@ -152,7 +141,7 @@ Figures timing::figures(const EmitRequest &Request, const Options &O) {
     if (const std::optional<Expr> Value = Of.of(Id))
       Add(Key, Title, getInfo(Id).Unit, Value->value());
   };
-  AddFigure("iteration_time", "estimated time of an iteration", FigureId::Time);
+  AddFigure("time", "estimated time of an iteration", FigureId::Time);
   Add("uncertainty", "uncertainty", FigureUnit::HalfRange,
       static_cast<int64_t>(std::llrint(halfRange(P, T) * 1e6)));
   if (borrowsProfile(P))

@@ -133,10 +133,11 @@ FigureTable Tables::causes() {
 }
 
 FigureTable Tables::groups() {
-  FigureTable T{"groups",
-                "all ranks, by kind of group",
-                {{"group", FigureUnit::Text}, {"ranks", FigureUnit::Count}},
-                {}};
+  FigureTable T{
+      "groups",
+      "all ranks, by kind of group",
+      {{"group", FigureUnit::Text}, {"size", FigureUnit::Count, "ranks"}},
+      {}};
   addColumns(T.Columns);
   for (const Row &R : rowsBy([&](const Flow &F) {
          return std::vector{textOf(F.Of, P.Spec, P.Mesh)};
@@ -209,7 +210,7 @@ FigureTable Tables::stages() {
         ByRank += Of.sentByRank(Other);
         ByGroup += Of.sentByGroup(Other);
       }
-    T.Rows.push_back({{foretrace::nameOf(P.Stages[F.Stage])},
+    T.Rows.push_back({stagesOf(P.Stages[F.Stage]),
                       {textOf(F.Of, P.Spec, P.Mesh)},
                       {collectiveOf(F)},
                       {Of.ranksOf(F)},
@@ -268,7 +269,7 @@ FigureTable Tables::exchanges() {
   for (const auto &[Index, S] : llvm::enumerate(P.Stages)) {
     const auto Stage = static_cast<unsigned>(Index);
     for (const auto &[Rank, Each] : llvm::enumerate(expertExchanges(Of, Stage)))
-      T.Rows.push_back({{nameOf(S)},
+      T.Rows.push_back({stagesOf(S),
                         {std::to_string(Rank)},
                         {Loads[Rank]},
                         {Each.Sent},

@@ -67,7 +67,7 @@ Figures volume::figures(const EmitRequest &Request, const Options &O) {
   FlowCounter Counter(P, O.Per);
   Tables Of(Counter, P.Sizes, Request);
   Figures F{
-      "foretrace.volume/1", Of.named(), Of.tables(), notesOf(Counter, O), {}};
+      "foretrace.volume/2", Of.named(), Of.tables(), notesOf(Counter, O), {}};
   F.Sizes = std::move(P.Sizes);
   return F;
 }

@@ -324,7 +324,7 @@ static void printLayers(const LayerSequence &S, const Program &P,
 
 static void printStage(const Stage &S, const Program &P, llvm::raw_ostream &OS,
                        SizeStyle Style) {
-  OS << "\nstage " << printRange(S.First, S.Count, "..")
+  OS << "\nstage " << printRange({S.First, S.Count}, "..")
      << (S.ReceivesForward ? " receives" : "")
      << (S.SendsForward ? " sends" : "") << " {\n";
   for (const ChunkRun &C : S.Chunks) {

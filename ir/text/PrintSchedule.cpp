@@ -63,7 +63,7 @@ void SchedulePrinter::address(const Slot &Of) {
 }
 
 void SchedulePrinter::print(const StageProgram &P) {
-  OS << "  program " << printRange(P.First, P.Count, "..") << " {\n";
+  OS << "  program " << printRange({P.First, P.Count}, "..") << " {\n";
   for (const SlotLoop &L : P.Loops) {
     index("    for i < ", L.Count);
     OS << ' ' << getSpelling(L.Phase) << " {\n";

@@ -38,7 +38,7 @@ def predict(foretrace, row, shapes, folder):
         first = [line for line in run.stderr.splitlines() if "error" in line]
         return None, None, (first or [run.stderr or "no output"])[0]
     of = json.loads(run.stdout)
-    return of["iteration_time"] / 1e9, of["uncertainty"] / 1e6, ""
+    return of["time"] / 1e9, of["uncertainty"] / 1e6, ""
 
 
 def has_experts(row, shapes):

@@ -157,10 +157,10 @@ def check(foretrace, folder, temp):
         return done.stderr
     counts = json.loads(spec.run(foretrace, "params", job, "--format=json"))
     wrong = []
-    if counts["parameters"] != case["total_params"]:
+    if counts["published"] != case["total_params"]:
         wrong.append("parameters: expected %d, got %d (%+d)" % (
-            case["total_params"], counts["parameters"],
-            counts["parameters"] - case["total_params"]))
+            case["total_params"], counts["published"],
+            counts["published"] - case["total_params"]))
     if case.get("activated_params", counts["activated"]) != counts["activated"]:
         wrong.append("activated: expected %d, got %d" % (
             case["activated_params"], counts["activated"]))

@@ -156,8 +156,9 @@ def figures_of(text):
     """What index.csv says, from our numbers."""
     plan = json.loads(text)
     stages = plan["stages"]
-    found = {key: str(plan[key]) for key in
-             ("makespan", "work", "bubble", "span_bubble")}
+    found = {name: str(plan[key]) for name, key in
+             (("makespan", "makespan"), ("work", "work"), ("bubble", "idle"),
+              ("span_bubble", "span_idle"))}
     for key, ours in (("BW", "weights"), ("BI", "inputs")):
         found["peak_until_" + key] = " ".join(
             str(stage["peak_until_" + ours]) for stage in stages)

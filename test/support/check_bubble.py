@@ -55,7 +55,7 @@ def run(foretrace, path, options):
                           check=True, text=True, capture_output=True).stdout
     figures = json.loads(text)
     most = max(stage["peak_until_weights"] for stage in figures["stages"])
-    return most, 10**6 * figures["bubble"] // figures["makespan"]
+    return most, 10**6 * figures["idle"] // figures["makespan"]
 
 
 def main():

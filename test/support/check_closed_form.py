@@ -117,10 +117,10 @@ def expected_chunk(job, stage, number):
         "parameters": sum(
             closed_form.share(p.elements, job.size(closed_form.sharers(p)))
             if job.zero == 3 and p.trained else p.elements for p in held),
-        "sent_bytes": 0 if "head" in blocks else closed_form.boundary(job),
+        "sent": 0 if "head" in blocks else closed_form.boundary(job),
     }
     if not keeps_otherwise(job):
-        expected["kept_activation_bytes"] = sum(
+        expected["kept"] = sum(
             closed_form.kept(job, b) for b in blocks)
     return expected
 

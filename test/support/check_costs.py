@@ -128,22 +128,22 @@ def check_flops(foretrace, path, job, modules, **convention):
                                                      repeated)
     assert found["repeated_flops"] >= 0, found
     assert found["hardware_flops"] == model + recomputed, found
-    phases = ("forward", "recomputed", "backward")
+    phases = ("forward_flops", "recomputed_flops", "backward_flops")
     ranks = [len(stages_of(row)) * row["ranks"] for row in found["stages"]]
     assert sum(count * row[phase] for count, row in zip(ranks, found["stages"])
                for phase in phases) == (
         model + recomputed + found["repeated_flops"]), found
     assert sum(ranks) == job.tp * job.cp * job.replicas * job.pp, found
     for phase in phases:
-        assert found[phase + "_flops"] == job.ga * job.replicas * sum(
+        assert found[phase] == job.ga * job.replicas * sum(
             row["layers"] * row[phase] for row in found["blocks"]), found
     assert abs(found["model_flops_per_token"] * tokens(job) - model) <= (
         tokens(job)), found
 
 
 def stages_of(row):
-    first, _, last = row["stages"].partition("-")
-    return range(int(first), int(last or first) + 1)
+    first, last = row["stages"]
+    return range(first, last + 1)
 
 
 def check_parameters(foretrace, path, job, kind):
@@ -151,24 +151,24 @@ def check_parameters(foretrace, path, job, kind):
     stage holds those of its opposite, too."""
     whole = run(foretrace, "params", path)
     for table in ("blocks", "parts"):
-        for name in ("parameters", "activated"):
+        for name in ("published", "activated"):
             assert whole[name] == sum(
                 row[name] * row.get("layers", 1)
                 for row in whole[table]), whole
     found = run(foretrace, "params", path, "--by=stage")
-    assert found["parameters"] == whole["parameters"], (found, whole)
+    assert found["published"] == whole["published"], (found, whole)
     published = stored = 0
     for row in found["stages"]:
         stages = stages_of(row)
         published += len(stages) * row["published"]
-        stored += len(stages) * row["ranks"] * row["on_rank"]
+        stored += len(stages) * row["ranks"] * row["parameters"]
         for stage in () if is_open(job) or kind else stages:
             held = sum(share(p.elements, job.size(sharers(p)))
                        if job.zero == 3 and p.trained else p.elements
                        for p in stage_parameters(job, stage))
-            assert row["on_rank"] == held, (found, stage, held)
+            assert row["parameters"] == held, (found, stage, held)
     copies = 2 if kind == "dualpipe" else 1
-    assert published == whole["parameters"] * copies, (found, whole)
+    assert published == whole["published"] * copies, (found, whole)
     assert stored == found["stored"], found
 
 

@@ -12,10 +12,8 @@ import each_job
 from job import text_of
 from random_jobs import random_job
 
-COLUMNS = {"parameters": "parameters", "weights": "weights_bytes",
-           "gradients": "gradients_bytes", "optimizer": "optimizer_bytes",
-           "activations": "activations_bytes", "peak": "peak_bytes",
-           "flops": "flops"}
+COLUMNS = ("parameters", "weights", "gradients", "optimizer", "activations", "peak",
+           "flops")
 
 
 def stages_of(foretrace, path):
@@ -26,8 +24,8 @@ def stages_of(foretrace, path):
     for row in json.loads(run.stdout)["stages"]:
         first, last = row["stages"]
         for stage in range(first, last + 1):
-            for name, column in COLUMNS.items():
-                figures[stage, name] = row[column]
+            for name in COLUMNS:
+                figures[stage, name] = row[name]
     return figures
 
 
@@ -46,17 +44,17 @@ def changed_stages(found):
         if figure["answer"] != "summary" or figure["table"] != "stages":
             continue
         if figure["figure"] not in COLUMNS:
-            continue  # `plan` does not say it
-        first, _, last = figure["row"][0].partition("-")
-        for stage in range(int(first), int(last or first) + 1):
+            continue
+        first, last = figure["stages"]
+        for stage in range(first, last + 1):
             changed[stage, figure["figure"]] = (figure["before"],
                                                 figure["after"])
     return changed
 
 
 def name_of(figure):
-    return (figure["answer"], figure["table"], *figure["row"],
-            figure["figure"])
+    return (figure["answer"], figure["table"], *figure.get("stages", ()),
+            *figure["row"], figure["figure"])
 
 
 def check(foretrace, paths):

@@ -233,7 +233,9 @@ def check_figure(foretrace, path, folder, draw):
     for table, rows in written.items():
         for row in rows if table in ("blocks", "parts", "stages") else ():
             first, *others = row
-            cells.update(("%s/%s/%s" % (table, row[first], other), row[other])
+            name = row[first] if table != "stages" else "-".join(
+                dict.fromkeys(map(str, row[first])))
+            cells.update(("%s/%s/%s" % (table, name, other), row[other])
                          for other in others
                          if other not in ("layers", "ranks"))
     name, value = draw.choice(sorted(cells.items()))

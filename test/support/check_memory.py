@@ -321,8 +321,8 @@ def one(foretrace, folder, seed):
     for row in said["stages"]:
         always = sum(row[kind] for kind in
                      ("weights", "gradients", "optimizer", "dummy_wgrads"))
-        first, _, last = row["stages"].partition("-")
-        for stage in range(int(first), int(last or first) + 1):
+        first, last = row["stages"]
+        for stage in range(first, last + 1):
             job.check_recomputed(stage, kept)
             most, is_exact = job.most(stage, kept)
             peak = always + max(most, row["update"])
@@ -340,14 +340,14 @@ def one(foretrace, folder, seed):
     if said["peak"] != max(peaks):
         return f"seed {seed}: {said['peak']}, {peaks}\n{text}"
     for kind in figures_of(foretrace, path):
-        stages = range(kind["first"], kind["last"] + 1)
+        stages = range(kind["stages"][0], kind["stages"][1] + 1)
         saved = max(job.most_saved(stage, kept) for stage in stages)
         always, dummies = static[stages[0]]
         expected = {"activations": saved, "dummy_wgrads": dummies,
                     "static": always, "static_and_saved": always + saved,
                     "peak": max(peaks[stage] for stage in stages)}
         expected["dynamic"] = expected["peak"] - always
-        figures = {name: kind[name + "_bytes"] for name in expected}
+        figures = {name: kind[name] for name in expected}
         if figures != expected:
             return f"seed {seed}: {stages}: {figures}, not {expected}\n{text}"
     return None

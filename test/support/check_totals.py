@@ -73,15 +73,15 @@ def one(foretrace, folder, seed):
         sums, messages = max(all_sums, key=lambda s: s[0]["activations"])
         if any(others != messages for _, others in all_sums):
             return f"seed {seed}: stages {first}-{last} send {all_sums}\n{text}"
-        said = {name: kind[name if name in ("parameters", "flops")
-                           else name + "_bytes"]
-                for name in STATE + ("activations", "flops")}
+        said = {name: kind[name] for name in STATE + ("activations", "flops")}
         if any(said[name] != sums[name] for name in said):
             return f"seed {seed}: stages {first}-{last}: {said}, not {sums}\n{text}"
         # Groups by their sizes alone: plan calls them by Megatron-LM's names.
-        if sorted(kind["message_bytes"].values()) != sorted(messages.values()):
-            return (f"seed {seed}: stages {first}-{last}: "
-                    f"{kind['message_bytes']}, not {messages}\n{text}")
+        sent = sorted(row["messages"] for row in plan["messages"]
+                      if row["stages"] == kind["stages"])
+        if sent != sorted(messages.values()):
+            return (f"seed {seed}: stages {first}-{last}: {sent}, not {messages}"
+                    f"\n{text}")
     return None
 
 

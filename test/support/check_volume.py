@@ -139,9 +139,8 @@ def problem(job, volume, plan, cluster):
         if sum(row["sent"] for row in volume[table]) != volume["sent"]:
             return f"{table} are not {volume['sent']}"
     ranks = job.ranks // len(job.chunks)
-    messages = sum(size * (kind["stages"][1] - kind["stages"][0] + 1) * ranks
-                   for kind in plan["stages"]
-                   for size in kind["message_bytes"].values())
+    messages = sum(row["messages"] * (row["stages"][1] - row["stages"][0] + 1) * ranks
+                   for row in plan["messages"])
     if messages != volume["message"]:
         return f"plan says {messages}, not {volume['message']}"
     return None

@@ -16,29 +16,13 @@ static size_t nameLength(const FigureTable &T) {
   return Words == T.Columns.size() ? 1 : std::max<size_t>(Words, 1);
 }
 
-static bool isOfStages(const FigureTable &T) {
-  return StringRef(T.Columns.front().Key).starts_with("stage");
-}
-
-static std::string wordsOf(const Figure &F) {
-  const auto *Words = std::get_if<std::string>(&F.Value);
-  return Words ? *Words : toString(F.number());
-}
-
-/// \p Row of \p T, with the stages that it is of: `3`, or `1-6`.
 static RowName rowName(const FigureTable &T, const std::vector<Figure> &Row) {
   RowName Name;
   for (const Figure &F : llvm::ArrayRef(Row).take_front(nameLength(T)))
-    Name.Words.push_back(wordsOf(F));
-  if (!isOfStages(T))
-    return Name;
-  const auto [First, Last] = StringRef(Name.Words.front()).split('-');
-  int64_t From = 0, To = 0;
-  if (First.getAsInteger(10, From))
-    return Name; // the line below, of all stages
-  Name.Stage = From;
-  Name.LastStage = Last.getAsInteger(10, To) ? From : To;
-  Name.Words.erase(Name.Words.begin());
+    if (const auto *Stages = std::get_if<IndexRange>(&F.Value))
+      Name.Stages = *Stages;
+    else
+      Name.Words.push_back(exact(F));
   return Name;
 }
 
@@ -54,12 +38,12 @@ FigureIndex::FigureIndex(const Answers &Of) : Of(Of) {
 /// The row of \p Rows that is, or of stages that has, \p Name.
 template <typename MapT>
 static auto findRow(const MapT &Rows, const RowName &Name) {
-  if (!Name.Stage)
+  if (!Name.Stages)
     return Rows.find(Name);
   return llvm::find_if(Rows, [&](const auto &Row) {
     const RowName &Of = Row.first;
-    return Of.Stage && *Of.Stage <= *Name.Stage &&
-           *Of.LastStage >= *Name.Stage && Of.Words == Name.Words;
+    return Of.Stages && Of.Stages->First <= Name.Stages->First &&
+           Of.Stages->last() >= Name.Stages->First && Of.Words == Name.Words;
   });
 }
 
@@ -95,26 +79,26 @@ static std::vector<RowName> namesOf(const FigureTable *A,
       continue;
     for (const std::vector<Figure> &Row : T->Rows) {
       Names.push_back(rowName(*T, Row));
-      if (const RowName &N = Names.back(); N.Stage) {
-        Cuts.insert(*N.Stage);
-        Cuts.insert(*N.LastStage + 1);
+      if (const auto &Stages = Names.back().Stages) {
+        Cuts.insert(Stages->First);
+        Cuts.insert(Stages->last() + 1);
       }
     }
   }
   std::vector<RowName> Cut;
   std::set<RowName> Known;
   for (const RowName &N : Names)
-    if (!N.Stage) {
+    if (!N.Stages) {
       if (Known.insert(N).second)
         Cut.push_back(N);
     } else {
-      for (auto It = Cuts.find(*N.Stage); *It <= *N.LastStage; ++It)
-        if (RowName Part = {N.Words, *It, *std::next(It) - 1};
+      for (auto It = Cuts.find(N.Stages->First); *It <= N.Stages->last(); ++It)
+        if (RowName Part = {N.Words, IndexRange{*It, *std::next(It) - *It}};
             Known.insert(Part).second)
           Cut.push_back(std::move(Part));
     }
   llvm::stable_sort(Cut, [](const RowName &L, const RowName &R) {
-    return L.Stage.value_or(INT64_MAX) < R.Stage.value_or(INT64_MAX);
+    return L.stage() < R.stage();
   });
   return Cut;
 }

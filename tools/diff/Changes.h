@@ -19,11 +19,13 @@ using Answers = std::vector<Figures>;
 /// answers may be cut at other places: a name says from which one on.
 struct RowName {
   std::vector<std::string> Words;
-  std::optional<int64_t> Stage = std::nullopt;
-  std::optional<int64_t> LastStage = std::nullopt;
+  std::optional<IndexRange> Stages = std::nullopt;
 
+  /// The first of its stages; rows of other things are behind those of stages.
+  int64_t stage() const { return Stages ? Stages->First : INT64_MAX; }
   friend bool operator<(const RowName &A, const RowName &B) {
-    return std::tie(A.Stage, A.Words) < std::tie(B.Stage, B.Words);
+    return std::make_pair(A.stage(), A.Words) <
+           std::make_pair(B.stage(), B.Words);
   }
 };
 

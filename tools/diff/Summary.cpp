@@ -2,6 +2,7 @@
 #include "tools/diff/Summary.h"
 #include "analysis/Figures.h"
 #include "analysis/LayerCounts.h"
+#include "backends/figures/JobTables.h"
 #include "ir/text/Print.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -21,34 +22,22 @@ public:
   void addMost();
   void addGroups();
   void addLayers();
-  void addStages();
-  void addMessages();
-  void addBlocks();
   void addOps();
   void addSteps();
   void addLayouts();
+  void add(FigureTable T) { F.Tables.push_back(std::move(T)); }
   Figures finish() {
     F.Sizes = P.Sizes;
     return std::move(F);
   }
 
 private:
-  Figure figure(ExprId Of) const;
-
   ExprScope P;
   JobFigures &Of;
   Figures F{"foretrace.summary/1", {}, {}, {}, {}};
 };
 
 } // namespace
-
-Figure Summary::figure(ExprId Of) const {
-  if (!Of.isValid())
-    return Figure(int64_t(0));
-  if (P.Sizes.value(Of) == NoValue)
-    return Figure("beyond 2^63");
-  return {P.Sizes, Of};
-}
 
 template <typename T> static std::string toText(const T &Of) {
   std::string Text;
@@ -60,7 +49,7 @@ void Summary::addMost() {
   auto Add = [&](FigureId Id) {
     const FigureInfo &Info = getInfo(Id);
     if (const std::optional<Expr> Is = Of.of(Id))
-      F.Named.push_back({Info.Name, Info.Name, Info.Unit, figure(*Is)});
+      F.Named.push_back({Info.Name, Info.Name, Info.Unit, figureOf(P, *Is)});
   };
 #define STAGE_FIGURE(ENUMERATOR, ...) Add(FigureId::ENUMERATOR);
 #include "analysis/Figures.def"
@@ -69,14 +58,15 @@ void Summary::addMost() {
 }
 
 void Summary::addGroups() {
-  FigureTable T{"groups",
-                "groups of ranks",
-                {{"group", FigureUnit::Text}, {"ranks", FigureUnit::Count}},
-                {}};
+  FigureTable T{
+      "groups",
+      "groups of ranks",
+      {{"group", FigureUnit::Text}, {"size", FigureUnit::Count, "ranks"}},
+      {}};
   for (const ProcessGroup &G : allProcessGroups())
     if (G.Group.size(P->Mesh) > 1 && G.IsUsed(P->Spec))
-      T.Rows.push_back({{G.Name.str()}, figure(sizeOf(P, G.Group))});
-  F.Tables.push_back(std::move(T));
+      T.Rows.push_back({{G.Name.str()}, figureOf(P, sizeOf(P, G.Group))});
+  add(std::move(T));
 }
 
 /// `4 dense + 8 moe`, chunks apart by `|`.
@@ -106,55 +96,8 @@ void Summary::addLayers() {
                 {{"stages", FigureUnit::Text}, {"layers", FigureUnit::Text}},
                 {}};
   for (const Stage &S : P->Stages)
-    T.Rows.push_back({{nameOf(S)}, {layersOf(P, S)}});
-  F.Tables.push_back(std::move(T));
-}
-
-void Summary::addStages() {
-  FigureTable T{
-      "stages", "per rank of a stage", {{"stages", FigureUnit::Text}}, {}};
-#define STAGE_FIGURE(ENUMERATOR, NAME, UNIT, ...)                              \
-  T.Columns.push_back({NAME, UNIT});
-#include "analysis/Figures.def"
-  for (const Stage &S : P->Stages) {
-    auto &Row = T.Rows.emplace_back(std::vector<Figure>{{nameOf(S)}});
-#define STAGE_FIGURE(ENUMERATOR, ...)                                          \
-  Row.push_back(figure(Of.of(FigureId::ENUMERATOR, S)));
-#include "analysis/Figures.def"
-  }
-  F.Tables.push_back(std::move(T));
-}
-
-void Summary::addMessages() {
-  FigureTable T{"messages",
-                "messages per rank of a stage and iteration",
-                {{"stages", FigureUnit::Text},
-                 {"group", FigureUnit::Text},
-                 {"messages", FigureUnit::Bytes}},
-                {}};
-  for (const Stage &S : P->Stages)
-    for (const GroupBytes &G : S.Totals.Messages)
-      T.Rows.push_back(
-          {{nameOf(S)}, {textOf(G.Of, P->Spec, P->Mesh)}, figure(G.Size.Id)});
-  F.Tables.push_back(std::move(T));
-}
-
-void Summary::addBlocks() {
-  FigureTable T{"blocks",
-                "per layer, rank and micro-batch",
-                {{"block", FigureUnit::Text}, {"layers", FigureUnit::Count}},
-                {}};
-#define TOTAL(MEMBER, TYPE, WORD, DOC)                                         \
-  T.Columns.push_back({WORD, unitOf(TYPE())});
-#include "ir/model/Totals.def"
-  for (const auto &[Index, Layers] : layersByBlock(P->Layers)) {
-    const Block &B = P->Blocks[BlockId(Index)];
-    auto &Row = T.Rows.emplace_back(std::vector<Figure>{{B.Name}, {Layers}});
-#define TOTAL(MEMBER, TYPE, WORD, DOC)                                         \
-  Row.push_back(figure(B.Totals.MEMBER.Id));
-#include "ir/model/Totals.def"
-  }
-  F.Tables.push_back(std::move(T));
+    T.Rows.push_back({stagesOf(S), {layersOf(P, S)}});
+  add(std::move(T));
 }
 
 /// `all_gather(tp) for linear_qkv`, or `linear linear_qkv`.
@@ -189,7 +132,7 @@ void Summary::addOps() {
     for (const auto &[Of, Times] : countOps(B))
       T.Rows.push_back({{B.Name}, {Of}, {Times}});
   }
-  F.Tables.push_back(std::move(T));
+  add(std::move(T));
 }
 
 void Summary::addSteps() {
@@ -201,8 +144,8 @@ void Summary::addSteps() {
                 {}};
   for (const Stage &S : P->Stages)
     for (const auto &[Of, Times] : countOps(P->Blocks[S.Step]))
-      T.Rows.push_back({{nameOf(S)}, {Of}, {Times}});
-  F.Tables.push_back(std::move(T));
+      T.Rows.push_back({stagesOf(S), {Of}, {Times}});
+  add(std::move(T));
 }
 
 /// `seq@tp batch@dp hidden partial(cp)`.
@@ -248,7 +191,7 @@ void Summary::addLayouts() {
         T.Rows.push_back(
             {{B.Name + "/" + V.Name}, {layoutOf(P->Spec, V.Type, V.Layout)}});
   }
-  F.Tables.push_back(std::move(T));
+  add(std::move(T));
 }
 
 Figures diff::summarize(JobFigures &Of, FactSet Facts) {
@@ -260,9 +203,12 @@ Figures diff::summarize(JobFigures &Of, FactSet Facts) {
   AddIf({Fact::Totalled}, &Summary::addMost);
   AddIf({Fact::Complete}, &Summary::addGroups);
   AddIf({Fact::Stages}, &Summary::addLayers);
-  AddIf({Fact::Totalled}, &Summary::addStages);
-  AddIf({Fact::Totalled}, &Summary::addMessages);
-  AddIf({Fact::Totals}, &Summary::addBlocks);
+  if (Facts.contains(Fact::Totalled)) {
+    Made.add(makeStageTable(Of));
+    Made.add(makeMessageTable(Of.scope()));
+  }
+  if (Facts.contains(Fact::Totals))
+    Made.add(makeBlockTable(Of.scope()));
   AddIf({Fact::Blocks}, &Summary::addOps);
   AddIf({Fact::Sync}, &Summary::addSteps);
   AddIf({Fact::Layouts}, &Summary::addLayouts);

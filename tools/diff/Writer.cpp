@@ -40,7 +40,7 @@ static std::string shorten(const std::optional<KeyValue> &K) {
 }
 
 static bool isNumber(const std::optional<Figure> &F) {
-  return F && std::holds_alternative<__int128>(F->Value);
+  return F && F->isNumber();
 }
 
 /// As people read it, both sides in the same unit; exactly, if they would read
@@ -74,12 +74,8 @@ static std::string shareOf(const FigureChange &C) {
 /// `1-6`, of what is no row of its own.
 static std::vector<std::string> rowOf(const FigureName &Name) {
   std::vector<std::string> Words = Name.Row.Words;
-  if (const auto &First = Name.Row.Stage)
-    Words.insert(
-        Words.begin(),
-        *First == *Name.Row.LastStage
-            ? std::to_string(*First)
-            : llvm::formatv("{0}-{1}", *First, *Name.Row.LastStage).str());
+  if (Name.Row.Stages)
+    Words.insert(Words.begin(), printRange(*Name.Row.Stages));
   return Words;
 }
 
@@ -179,9 +175,8 @@ void DiffWriter::addTablesOfChanges(std::vector<FigureTable> &To) const {
                     {}});
     Last = &C;
     std::vector<std::string> Words = rowOf(C.Name);
-    if (const auto &First = C.Name.Row.Stage)
-      Words.front().insert(0, *First == *C.Name.Row.LastStage ? "stage "
-                                                              : "stages ");
+    if (const auto &Stages = C.Name.Row.Stages)
+      Words.front().insert(0, Stages->Count == 1 ? "stage " : "stages ");
     if (!C.IsOnly)
       Words.push_back(C.Name.Column.str());
     To.back().Rows.push_back({{llvm::join(Words, " ")},
@@ -207,13 +202,13 @@ std::vector<std::string> DiffWriter::notes() const {
       Was != Is)
     Notes.push_back("Iterations process " + toString(Was) +
                     " tokens before and " + toString(Is) +
-                    " after: compare tokens_per_second, not iteration_time.");
+                    " after: compare tokens_per_second, not time.");
   if (const auto [Was, Is] = std::pair(activeParameters(*Before.Program),
                                        activeParameters(*After.Program));
       Was != Is)
     Notes.push_back(llvm::formatv("Models have {0} active parameters before "
                                   "and {1} after: compare mfu, not "
-                                  "iteration_time or tokens_per_second.",
+                                  "time or tokens_per_second.",
                                   Was, Is));
   const DeviceRates Old(*Before.Program, /*Time=*/1),
       New(*After.Program, /*Time=*/1);
@@ -225,7 +220,7 @@ std::vector<std::string> DiffWriter::notes() const {
 }
 
 Figures DiffWriter::tables() const {
-  Figures F{"foretrace.diff/1", {}, {}, {}, {}};
+  Figures F{"foretrace.diff/2", {}, {}, {}, {}};
   auto NameOf = [](const Side &S) {
     return S.Name + (S.Program ? "" : ", which is refused");
   };
@@ -295,7 +290,7 @@ public:
 
 private:
   void place(SourceRange Range);
-  void figure(StringRef Name, const std::optional<Figure> &F);
+  void figure(StringRef Name, const std::optional<Figure> &F, FigureUnit U);
 
   const SourceFiles &Sources;
   llvm::json::OStream &J;
@@ -343,14 +338,13 @@ void JSONWriter::write(const MessageChange &M) {
   });
 }
 
-void JSONWriter::figure(StringRef Name, const std::optional<Figure> &F) {
+void JSONWriter::figure(StringRef Name, const std::optional<Figure> &F,
+                        FigureUnit U) {
   J.attributeBegin(Name);
-  if (!F)
-    J.value(nullptr);
-  else if (isNumber(F))
-    J.rawValue(exact(*F)); // it may be more than JSON's library holds
+  if (F)
+    writeValue(*F, U, J);
   else
-    J.value(llvm::json::fixUTF8(exact(*F)));
+    J.value(nullptr);
   J.attributeEnd();
 }
 
@@ -358,11 +352,16 @@ void JSONWriter::write(StringRef Answer, const FigureChange &C) {
   J.object([&] {
     J.attribute("answer", Answer);
     J.attribute("table", C.Name.Table);
-    J.attribute("row", llvm::json::Array(rowOf(C.Name)));
+    if (const auto &Stages = C.Name.Row.Stages) {
+      J.attributeBegin("stages");
+      writeValue(*Stages, FigureUnit::Text, J);
+      J.attributeEnd();
+    }
+    J.attribute("row", llvm::json::Array(C.Name.Row.Words));
     J.attribute("figure", C.Name.Column);
     J.attribute("unit", foretrace::getName(C.Unit));
-    figure("before", C.Before);
-    figure("after", C.After);
+    figure("before", C.Before, C.Unit);
+    figure("after", C.After, C.Unit);
     J.attribute("by", llvm::json::Array(C.By));
     J.attribute("together", C.IsByAll);
   });
@@ -372,7 +371,7 @@ void DiffWriter::writeJSON(llvm::raw_ostream &OS) const {
   llvm::json::OStream J(OS, 2);
   JSONWriter Parts(Sources, J);
   J.object([&] {
-    J.attribute("schema", "foretrace.diff/1");
+    J.attribute("schema", "foretrace.diff/2");
     J.attribute("same", D.isNone());
     Parts.write("before", Before);
     Parts.write("after", After);

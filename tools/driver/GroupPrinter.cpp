@@ -84,9 +84,12 @@ void GroupPrinter::printObject(const ir::ProcessGroup &G,
     if (!Map)
       return;
     J.attribute("leave_node", Span.LeavingNode);
-    J.attributeObject("tiers", [&] {
+    J.attributeArray("tiers", [&] {
       for (auto [Tier, Groups] : zip(P.Spec.Cluster->Tiers, Span.ByTier))
-        J.attribute(Tier.Name, Groups);
+        J.object([&, &Tier = Tier, &Count = Groups] {
+          J.attribute("tier", Tier.Name);
+          J.attribute("groups", Count);
+        });
     });
   });
   OS << '\n';

@@ -78,7 +78,13 @@ void JSONPrinter::print(const DerivedFigure &F) {
 
 void JSONPrinter::print(const Subject &S) {
   Out.object([&] {
+    Out.attribute("schema", "foretrace.explain/1");
     Out.attribute("what", S.What);
+    if (S.Stages) {
+      Out.attributeBegin("stages");
+      Out.rawValue(printPair(*S.Stages));
+      Out.attributeEnd();
+    }
     if (!S.Origin.Pass.empty())
       Out.attribute("pass", S.Origin.Pass);
     if (!S.Origin.Rule.empty())

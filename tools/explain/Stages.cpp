@@ -11,7 +11,7 @@ namespace foretrace::explain {
 /// `stage 0`, or all that are alike: `stages 1..6`.
 static std::string nameOf(const ir::Stage &S) {
   return (S.Count == 1 ? "stage " : "stages ") +
-         printRange(S.First, S.Count, "..");
+         printRange({S.First, S.Count}, "..");
 }
 
 /// A subject for each kind of stage, or the one that \p Stage is of, with the
@@ -27,7 +27,10 @@ explainStages(const ir::Program &P, std::optional<int64_t> Stage, FillT Fill) {
   for (const ir::Stage &S : P.Stages) {
     if (Stage && (*Stage < S.First || *Stage >= S.First + S.Count))
       continue;
-    Found.push_back({nameOf(S), {P.Spec.Model.LayersRange, "total", ""}, {}});
+    Found.push_back({nameOf(S),
+                     {P.Spec.Model.LayersRange, "total", ""},
+                     {},
+                     IndexRange{S.First, S.Count}});
     Fill(S, Found.back().Figures);
   }
   return Found;

@@ -22,7 +22,7 @@ def describe(key):
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         found = json.load(file)
-    assert found["schema"] == "foretrace.diff/1"
+    assert found["schema"] == "foretrace.diff/2"
     assert list(found) == ["schema", "same", "before", "after", "diagnostics",
                            "keys", "notes", "figures"], list(found)
     assert found["same"] is False
@@ -39,7 +39,7 @@ def main():
         assert figure["unit"] in UNITS, figure
         assert figure["before"] != figure["after"], figure
         assert set(figure["by"]) <= paths, figure
-        print(figure["table"], *figure["row"], figure["figure"],
+        print(figure["table"], *figure.get("stages", ()), *figure["row"], figure["figure"],
               figure["unit"], figure["before"], figure["after"], figure["by"],
               figure["together"])
 

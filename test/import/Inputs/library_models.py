@@ -22,8 +22,8 @@ def figures(job):
                           stdout=subprocess.PIPE, text=True).stdout
     of = {(row["table"], row["row"], row["figure"]): int(row["value"])
           for row in csv.DictReader(text.splitlines())}
-    tower = of.get(("parts", "vision tower", "parameters"), 0)
-    return of["", "", "parameters"] - tower, of["", "", "activated"] - tower
+    tower = of.get(("parts", "vision tower", "published"), 0)
+    return of["", "", "published"] - tower, of["", "", "activated"] - tower
 
 
 def check(title, config):

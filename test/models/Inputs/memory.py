@@ -21,8 +21,8 @@ def main(path, stage, static, peak, phase, percent=0.3):
 
 
 def covers(stages, stage):
-    first, _, last = stages.partition("-")
-    return int(first) <= stage <= int(last or first)
+    first, last = stages
+    return first <= stage <= last
 
 
 def compare(what, got, measured, percent):

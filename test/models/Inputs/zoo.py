@@ -28,10 +28,10 @@ def counted(name, folder):
 def figures(name, has_branch, has_tower, folder):
     """Parameters of the main model, the module and the tower, and active ones."""
     of = counted(name, folder)
-    tower = of.get(("parts", "vision tower", "parameters"), 0) if has_tower else 0
-    total = of["", "", "parameters"]
-    mtp = counted(f"{name}-mtp", folder)["", "", "parameters"] if has_branch else 0
-    main = counted(f"{name}-text", folder)["", "", "parameters"] if tower and has_branch else (
+    tower = of.get(("parts", "vision tower", "published"), 0) if has_tower else 0
+    total = of["", "", "published"]
+    mtp = counted(f"{name}-mtp", folder)["", "", "published"] if has_branch else 0
+    main = counted(f"{name}-text", folder)["", "", "published"] if tower and has_branch else (
         total - tower)
     return main, mtp and mtp - main, tower, of["", "", "activated"] - tower
 

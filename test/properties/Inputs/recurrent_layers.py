@@ -266,11 +266,11 @@ def compare(choose, folder):
                     "parameters": whole + layer.split // job.tp}
         if layer.kind != "mamba2":
             # Those of fp32 are as wide in each precision.
-            expected["weights_bytes"] = (size * (whole + (layer.split - layer.wide) // job.tp)
+            expected["weights"] = (size * (whole + (layer.split - layer.wide) // job.tp)
                                          + 4 * layer.wide // job.tp)
         if layer.saved is not None:
             shards = job.tp if job.sp else 1
-            expected["kept_bytes"] = size * (2 * job.tokens * job.hidden // shards
+            expected["kept"] = size * (2 * job.tokens * job.hidden // shards
                                              + job.tokens * layer.saved // job.tp)
         for key, value in expected.items():
             assert row[key] == value, f"{name} {key}: {row[key]}, expected {value}\n{text}"
@@ -282,11 +282,11 @@ def compare(choose, folder):
             continue
         expected = expected_collectives(job, layer)
         assert found[name] == expected, f"{name}: {found[name]}, expected {expected}\n{text}"
-    assert plan["model"]["parameters"] == total, f"parameters, expected {total}\n{text}"
+    assert plan["model"]["published"] == total, f"parameters, expected {total}\n{text}"
     stage, = plan["stages"]
     sent = collections.Counter()
-    for message in stage["messages"]:
-        sent["tp" if message["group"] == "tp" else "others"] += message["bytes"]
+    for row in plan["messages"]:
+        sent["tp" if row["group"] == "tp" else "others"] += row["messages"]
     # Gradients are reduced in fp32 over ranks of dp and cp.
     others = job.ga * 2 * exchanged + (4 * stage["parameters"] if job.dp * job.cp > 1 else 0)
     assert sent["others"] == others, f"{sent['others']} over dp and cp, expected {others}\n{text}"
@@ -296,8 +296,8 @@ def compare(choose, folder):
         step = collections.Counter([("forward", "all_reduce", "tp", summed)] if summed else [])
         got = {k: n for k, n in found["step.0"].items() if k[2] == "tp"} if "step.0" in found else {}
         assert got == step, f"step: {got}, expected {step}\n{text}"
-        tp = summed + job.ga * sum(m["bytes"] * row["layers"] for row in plan["blocks"]
-                                   for m in row["messages"] if m["group"] == "tp")
+        tp = summed + job.ga * sum(m["messages"] * rows[m["block"]]["layers"]
+                                   for m in plan["block_messages"] if m["group"] == "tp")
         assert sent["tp"] == tp, f"{sent['tp']} over tp, expected {tp}\n{text}"
 
 
@@ -321,7 +321,7 @@ def count(choose, folder):
             assert row["published"] == expected, f"{name}: {row['published']}, expected {expected}\n{text}"
             assert job.tp > 1 or row["parameters"] == expected, f"{name}: {row['parameters']}\n{text}"
         total += layer.count * expected
-    assert plan["model"]["parameters"] == total, f"parameters, expected {total}\n{text}"
+    assert plan["model"]["published"] == total, f"parameters, expected {total}\n{text}"
 
 
 def refuse(choose, folder):

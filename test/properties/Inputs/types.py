@@ -44,19 +44,23 @@ def plan(text):
         return json.loads(run.stdout)
 
 
-def messages(of, group):
-    return sum(m["bytes"] for m in of["messages"] if m["group"] == group)
+def messages(rows, of, group):
+    return sum(row["messages"] for row in rows
+               if row["group"] == group and of.items() <= row.items())
 
 
 def compare(text, keys, expected):
     before, after = plan(text % ""), plan(text % keys)
     layer = [p["blocks"][1] for p in (before, after)]
-    stage = [p["stages"][0] for p in (before, after)]
-    found = {"saved": layer[1]["kept_bytes"] - layer[0]["kept_bytes"],
-             "weights": layer[1]["weights_bytes"] - layer[0]["weights_bytes"]}
+    found = {"saved": layer[1]["kept"] - layer[0]["kept"],
+             "weights": layer[1]["weights"] - layer[0]["weights"]}
     for group in ("tp", "ep"):
-        found[group] = messages(layer[1], group) - messages(layer[0], group)
-    found["dp"] = messages(stage[1], "dp") - messages(stage[0], "dp")
+        of = {"block": layer[0]["block"]}
+        found[group] = (messages(after["block_messages"], of, group)
+                        - messages(before["block_messages"], of, group))
+    of = {"stages": before["stages"][0]["stages"]}
+    found["dp"] = (messages(after["messages"], of, "dp")
+                   - messages(before["messages"], of, "dp"))
     for key, value in expected.items():
         assert found[key] == value, f"{key}: {found[key]}, expected {value}\n{text % keys}"
 

@@ -67,10 +67,10 @@ parallel {{ world = {ep * tp}  ep = {ep}  etp = 1  tp = {tp}  sequence_parallel 
     assert sum(got) == own * ep
     more = max(got) - own
     saved = 2 * hidden + 6 * ffn + 2
-    assert uneven["blocks"][1]["kept_bytes"] - even["blocks"][1]["kept_bytes"] == more * saved, text
+    assert uneven["blocks"][1]["kept"] - even["blocks"][1]["kept"] == more * saved, text
     work = uneven["blocks"][1]["flops"] - even["blocks"][1]["flops"]
     assert work == more * 3 * 6 * hidden * ffn, text
-    assert uneven["flops"] == even["flops"], text
+    assert uneven["flops_of_all_ranks"] == even["flops_of_all_ranks"], text
     # Results come back without their probabilities.
     back, there = 2 * hidden, 2 * hidden + 2
     assert gather == all(table != "exchanges" for table, _, _ in volume), text

@@ -35,6 +35,8 @@ def text_of(value, unit):
     """A number of JSON as a cell in the exact scale of its unit."""
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, list):  # stages
+        return "-".join(map(str, dict.fromkeys(value)))
     if not isinstance(value, int):
         return str(value)
     return f"{value / 10000:.4f}" if unit == "%" else str(value)
@@ -50,7 +52,7 @@ def check_figures(command, page, document):
     """Named figures in order, then tables in order, each column in order."""
     numbers = 0
     named = [value for key, value in document.items()
-             if key != "schema" and not isinstance(value, list)]
+             if key != "schema" and (key == "peak_stages" or not isinstance(value, list))]
     lines = [line for line in page.splitlines() if line.startswith("* ")]
     for line, value in zip(lines, named, strict=True):
         cell, _, unit = line.rpartition(": ")[2].partition(" ")
@@ -59,7 +61,7 @@ def check_figures(command, page, document):
             cell, unit = cell.removeprefix("±"), unit.partition(" (")[0]
             numbers += same(command, cell, value, unit)
     tables = [value for key, value in document.items()
-              if isinstance(value, list) and value and key != "notes"]
+              if isinstance(value, list) and value and key not in ("notes", "peak_stages")]
     for (heads, rows), table in zip(rows_of(page), tables, strict=True):
         for row, of in zip(rows, table, strict=True):
             for heading, cell, value in zip(heads, row, of.values(), strict=True):
@@ -71,17 +73,19 @@ def check_plan(command, page, document):
     """The table of chunks, and that of stages."""
     numbers = 0
     (_, chunks), (heads, stages) = rows_of(page)[:2]
-    keys = {3: "parameters", 4: "parameter_bytes", 5: "kept_activation_bytes",
-            7: "sent_bytes"}
+    keys = {3: "parameters", 4: "weights", 5: "kept",
+            7: "sent"}
     for row, of in zip(chunks, document["chunks"], strict=True):
         for column, key in keys.items():
             numbers += same(command, row[column], of[key], key)
     for row, of in zip(stages, document["stages"], strict=True):
         for heading, cell in list(zip(heads, row))[1:]:
             name = heading.split(" ")[0]
-            value = of.get(f"{name}_bytes", of["message_bytes"].get(name, 0))
+            messages = {row["group"]: row["messages"] for row in document["messages"]
+                        if row["stages"] == of["stages"]}
+            value = of[name] if name in of else messages.get(name, 0)
             numbers += same(command, cell, value, heading)
-    peak = f"peak memory per rank: {document['peak_bytes']} B,"
+    peak = f"peak memory per rank: {document['peak']} B,"
     assert peak in page, (peak, page)
     return numbers + 1
 

@@ -4,7 +4,8 @@
 
 /** Digits of a number that may be too large for one. */
 const figure = (value, unit) => value === null ? "–"
-    : typeof value === "string" ? value : read(value.toLocaleString("en-US", {useGrouping: false}), unit);
+    : typeof value === "boolean" ? (value ? "yes" : "no")
+    : typeof value !== "number" ? digits(value) : read(value.toLocaleString("en-US", {useGrouping: false}), unit);
 
 function share(before, after) {
   if (typeof before !== "number" || typeof after !== "number" || before === 0)
@@ -16,8 +17,8 @@ function share(before, after) {
 const row = (name, ...cells) => html("tr", {}, ...cells.map((cell) => html(name, {}, cell)));
 const table = (...rows) => html("div", {class: "wide"}, html("table", {}, ...rows));
 
-const nameOf = ({answer, table: of, row: words, figure: column}) =>
-    [answer, of, ...words, column].filter(Boolean).join(" ");
+const nameOf = ({answer, table: of, stages, row: words, figure: column}) =>
+    [answer, of, stages && range(stages), ...words, column].filter(Boolean).join(" ");
 
 function pin() {
   state.pinned = {text: shown.text, set: changes(shown.set)};

@@ -6,7 +6,7 @@ from ._record import Record
 
 class Params(Record):
     schema: str
-    parameters: int
+    published: int
     activated: int
     activated_without_lookup: int
     blocks: tuple[_ParamsBlock, ...]
@@ -16,18 +16,18 @@ class Params(Record):
 class _ParamsBlock(Record):
     block: str
     layers: int
-    parameters: int
+    published: int
     activated: int
 
 class _ParamsPart(Record):
     part: str
-    parameters: int
+    published: int
     activated: int
 
 class Memory(Record):
     schema: str
     peak: int
-    peak_stages: str
+    peak_stages: tuple[int, ...]
     peak_phase: str
     device_memory: int  # ?
     reserved: int  # ?
@@ -38,7 +38,7 @@ class Memory(Record):
     changes: tuple[_MemoryChange, ...]  # ?
 
 class _MemoryStage(Record):
-    stages: str
+    stages: tuple[int, ...]
     weights: int
     gradients: int
     optimizer: int
@@ -77,16 +77,16 @@ class Flops(Record):
 class _FlopsBlock(Record):
     block: str
     layers: int
-    forward: int
-    recomputed: int
-    backward: int
+    forward_flops: int
+    recomputed_flops: int
+    backward_flops: int
 
 class _FlopsStage(Record):
-    stages: str
+    stages: tuple[int, ...]
     ranks: int
-    forward: int
-    recomputed: int
-    backward: int
+    forward_flops: int
+    recomputed_flops: int
+    backward_flops: int
 
 class Volume(Record):
     schema: str
@@ -113,7 +113,7 @@ class _VolumeCause(Record):
 
 class _VolumeGroup(Record):
     group: str
-    ranks: int
+    size: int
     message: int
     sent: int
     cross_node: int  # ?
@@ -133,7 +133,7 @@ class _VolumeCollective(Record):
     cross_node: int  # ?
 
 class _VolumeStage(Record):
-    stages: str
+    stages: tuple[int, ...]
     group: str
     collective: str
     ranks: int
@@ -154,7 +154,7 @@ class _VolumeTierGroup(Record):
 
 class Time(Record):
     schema: str
-    iteration_time: int
+    time: int
     uncertainty: int
     tokens_per_second: int
     flops_per_second: int
@@ -188,13 +188,13 @@ class _TimeChange(Record):
     peak: int
 
 class _TimeStage(Record):
-    stages: str
-    forward: int
-    backward: int
-    steps: int
-    update: int
-    idle: int
-    critical: int  # ?
+    stages: tuple[int, ...]
+    forward_time: int
+    backward_time: int
+    steps_time: int
+    update_time: int
+    idle_time: int
+    critical_time: int  # ?
 
 class Plan(Record):
     schema: str
@@ -204,17 +204,26 @@ class Plan(Record):
     parallel: _PlanParallel
     cluster: _PlanCluster  # ?
     schedule: _PlanSchedule
-    time: _PlanTime  # ?
-    flops: int
+    fits: bool  # ?
+    cross_node: int  # ?
+    bubble: int
+    time: int  # ?
+    mfu: int  # ?
+    tokens_per_second: int  # ?
+    exposed: int  # ?
+    flops_of_all_ranks: int
     blocks: tuple[_PlanBlock, ...]
+    block_messages: tuple[_PlanBlockMessage, ...]
     stages: tuple[_PlanStage, ...]
+    messages: tuple[_PlanMessage, ...]
+    chunks: tuple[_PlanChunk, ...]
 
 class _PlanModel(Record):
     name: str
     layers: int
     hidden: int
     vocab: int
-    parameters: int
+    published: int
     activated: int
 
 class _PlanTrain(Record):
@@ -266,26 +275,20 @@ class _PlanCluster(Record):
     name: str
     nodes: int
     devices_per_node: int
-    device_memory_bytes: int  # ?
-    device_reserved_bytes: int  # ?
+    device_memory: int  # ?
+    reserved: int  # ?
     device_flops_per_second: int  # ?
 
 class _PlanSchedule(Record):
     kind: str
     placement: str
-    stages: int
-    chunks: int
+    pp: int
+    chunks_per_stage: int
     micro_batches: int
     group: int
-    work_steps: int
-    bubble_steps: int
-    bubble_millionths: int
-
-class _PlanTime(Record):
-    iteration_ns: int
-    mfu_millionths: int
-    tokens_per_second: int
-    exposed_millionths: int
+    unit: str
+    work: int
+    idle: int
 
 class _PlanBlock(Record):
     block: str
@@ -293,46 +296,44 @@ class _PlanBlock(Record):
     parameters: int
     published: int
     activated: int
-    weights_bytes: int
-    gradients_bytes: int
-    optimizer_bytes: int
-    update_bytes: int
-    kept_bytes: int
+    weights: int
+    gradients: int
+    optimizer: int
+    update: int
+    kept: int
     flops: int
-    messages: tuple[_PlanBlockMessage, ...]
     recompute: str  # ?
     offload_activations: bool  # ?
 
 class _PlanBlockMessage(Record):
+    block: str
     group: str
-    bytes: int
+    messages: int
 
 class _PlanStage(Record):
-    first: int
-    last: int
-    chunks: tuple[_PlanStageChunk, ...]
+    stages: tuple[int, ...]
     parameters: int
-    weights_bytes: int
-    gradients_bytes: int
-    optimizer_bytes: int
-    update_bytes: int
-    activations_bytes: int
+    weights: int
+    gradients: int
+    optimizer: int
+    update: int
+    activations: int
     flops: int
-    dummy_wgrads_bytes: int
-    static_bytes: int
-    static_and_saved_bytes: int
-    peak_bytes: int
-    dynamic_bytes: int
+    dummy_wgrads: int
+    static: int
+    static_and_saved: int
+    peak: int
+    dynamic: int
     in_flight: int
-    messages_bytes: int
-    messages: tuple[_PlanStageMessage, ...]
+    messages: int
 
-class _PlanStageChunk(Record):
-    first: int
-    last: int
-    layers: str
-    sent_bytes: int
-
-class _PlanStageMessage(Record):
+class _PlanMessage(Record):
+    stages: tuple[int, ...]
     group: str
-    bytes: int
+    messages: int
+
+class _PlanChunk(Record):
+    stages: tuple[int, ...]
+    chunks: tuple[int, ...]
+    layers: str
+    sent: int

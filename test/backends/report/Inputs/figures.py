@@ -88,7 +88,7 @@ def row_values(browser, table):
 
 def check_tables(browser, plan):
     texts = [[str(value) for value in row] for row in (
-        [stage["parameters"], stage["peak_bytes"], stage["flops"],
+        [stage["parameters"], stage["peak"], stage["flops"],
          stage["in_flight"]] for stage in plan["stages"])]
     expect("stages", row_values(browser, "stages"), texts)
     expect("groups", [row[:2] for row in row_values(browser, "groups-all")],
@@ -98,7 +98,7 @@ def check_tables(browser, plan):
         "[...document.querySelectorAll('#memory-bars .end [data-value]')]"
         ".map((each) => Number(each.dataset.value))")
     expect("one memory figure", max(peaks),
-           max(stage["peak_bytes"] for stage in plan["stages"]))
+           max(stage["peak"] for stage in plan["stages"]))
     expect("the tile has it, too", browser.evaluate(
         "document.querySelector('#tile-peak [data-value]').dataset.value"),
            str(max(peaks)))
@@ -109,7 +109,7 @@ def check_bubble(browser, documents):
     the plan has the bubble."""
     times = [each for each in documents if each.get("schema", "").startswith("foretrace.time/")]
     shares = [part["share"] for each in times for part in each["parts"] if part["part"] == "waiting for stages"]
-    wanted = (shares + [0])[0] if times else documents[0]["schedule"]["bubble_millionths"]
+    wanted = (shares + [0])[0] if times else documents[0]["bubble"]
     tile = "waiting" if times else "bubble"
     expect("one bubble", browser.evaluate(f"document.querySelector('#tile-{tile} [data-value]').dataset.value"),
            str(wanted))

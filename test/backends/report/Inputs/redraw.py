@@ -49,7 +49,7 @@ def main():
         expect("peak", browser.evaluate(
             "document.querySelector('#panel .explained [data-value]')"
             ".dataset.value"), str(max(
-                int(stage["peak_bytes"]["value"])
+                int(stage["peak"]["value"])
                 for stage in json.loads(other)["plan"]["stages"])))
         # Nothing listens twice.
         for _ in range(3):

@@ -33,7 +33,7 @@ def main():
         rows = list(csv.reader(browser.evaluate("window.copied").splitlines()))
         expect("copied", rows[1:], [
             [group["group"], *(str(group[key]) for key in (
-                "ranks", "message", "sent", "cross_node"))]
+                "size", "message", "sent", "cross_node"))]
             for group in volume["groups"]])
         print(",".join(rows[0]))
 

@@ -40,7 +40,7 @@ def tip(browser, *place):
 def main():
     plan = json.loads(pathlib.Path(sys.argv[2]).read_text(encoding="utf-8"))
     schedule = plan["schedule"]
-    every = 2 * schedule["stages"] * schedule["chunks"] * schedule[
+    every = 2 * schedule["pp"] * schedule["chunks_per_stage"] * schedule[
         "micro_batches"]
     with opened(sys.argv[1]) as browser:
         expect("steps", steps(browser), every)
@@ -49,8 +49,8 @@ def main():
             "[document.querySelectorAll('#gantt path').length,"
             f" new Set({BOXES}.map(({{name}}) => name)).size]"))
         expect("end of the iteration", browser.evaluate("data.picture.length"),
-               plan["time"]["iteration_ns"])
-        expect("updates", fills(browser, "update"), schedule["stages"])
+               plan["time"])
+        expect("updates", fills(browser, "update"), schedule["pp"])
         browser.evaluate("document.querySelector('#timeline').scrollIntoView("
                          "{behavior: 'instant'})")
         of_step = tip(browser, *centre_of(browser, "({isStep}) => isStep"))
