@@ -17,8 +17,8 @@ ENTRY = re.compile(r'([\w.]+) = "((?:[^"\\]|\\.)*)"')
 FORMULA = re.compile(r'//.*|"(?:[^"\\]|\\.)*"')
 # Names of other things in formulas, names that select a class, the rank of the adapters that
 # Zamba 2 has, and a key of which a formula warns.
-SHARED = {"architectures", "mode", "inference", "decode", "adapter", "split", "lora_rank",
-          "fine_grained_activation_offloading"}
+SHARED = {"architectures", "model_type", "mode", "inference", "decode", "adapter", "split",
+          "lora_rank", "fine_grained_activation_offloading"}
 
 
 def fates_in_jobs(root):
