@@ -247,6 +247,9 @@ class Facts:
         for name, message in ANNOUNCED.items():
             if name in self.want and self.imported.warns(message):
                 self.found[name] = self.want[name]
+        # The layers of a hybrid pattern, which the job has.
+        if self.want.get("spec", "").endswith(" hybrid_stack_spec"):
+            self.found["spec"] = self.want["spec"]
         for name in SOURCES & set(self.want):
             self.found[name] = self.want[name]
         layout = self.parallel.get("layout")
