@@ -6,7 +6,9 @@
 #include "ir/model/Spellings.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Passes.h"
+#include "passes/Recompute.h"
 #include "passes/derive/Deriver.h"
+#include "llvm/ADT/STLExtras.h"
 #include <optional>
 
 using namespace foretrace;
@@ -25,13 +27,20 @@ struct NewKey {
   KeyRange (*Find)(const Spec &S);
 };
 
-/// A combination that the training scripts of all releases refuse. The models
+/// A combination that the training scripts of these releases refuse. The models
 /// run it if another program trains them, such as Megatron-Bridge, so it is no
 /// error.
 struct RefusedPair {
-  llvm::StringLiteral What, Needs, Found;
+  llvm::StringLiteral What, Needs, Found, By;
   KeyRange (*Find)(const Spec &S); ///< where it is said
+  MegatronVersion Since = MegatronVersion::V0_7;
+  MegatronVersion Until = MegatronVersion::V0_19;
 };
+
+constexpr llvm::StringLiteral Arguments =
+    "training/arguments.py, validate_args";
+constexpr llvm::StringLiteral Config =
+    "transformer/transformer_config.py, __post_init__";
 
 } // namespace
 
@@ -102,26 +111,97 @@ static constexpr NewKey NewKeys[] = {
      findOptimizer<OptimizerKind::Muon>},
 };
 
-/// training/arguments.py, validate_args.
+/// Whether the modules that `recompute = selective` recomputes include \p Name.
+static bool recomputes(const TrainSpec &T, llvm::StringRef Name) {
+  if (*T.Recompute != RecomputeKind::Selective)
+    return false;
+  return T.RecomputeModules.isPresent() ? llvm::is_contained(modulesOf(T), Name)
+                                        : Name == "core_attn";
+}
+
+/// Whether any layer has experts: then graphs have attention and routers alone.
+static bool hasExperts(const ModelSpec &M) {
+  return llvm::any_of(M.Layers, [&](const LayerRun &R) {
+    return llvm::any_of(R.Items, [&](const LayerRun::Item &I) {
+      return M.Blocks[I.Block].Network.find<int64_t>("experts") != nullptr;
+    });
+  });
+}
+
+/// Whether the weights are in one of the scaled types of 8 bits.
+static bool hasScaledWeights(const TrainSpec &T) {
+  const TypeKind Type = *T.WeightPrecision;
+  return Type == TypeKind::FP8 || Type == TypeKind::FP8Block ||
+         Type == TypeKind::MXFP8;
+}
+
 static constexpr RefusedPair RefusedPairs[] = {
-    {"overlap_param_gather", "`zero = 1` to 3", "zero = 0",
+    {"overlap_param_gather", "`zero = 1` to 3", "zero = 0", Arguments,
      [](const Spec &S) {
        const auto &Key = S.Parallel.OverlapParamGather;
        return where(Key.is(true) && *S.Parallel.Zero == 0, Key);
      }},
     {"overlap_param_gather", "`overlap_grad_reduce = true`",
-     "overlap_grad_reduce is not set",
+     "overlap_grad_reduce is not set", Arguments,
      [](const Spec &S) {
        const auto &Key = S.Parallel.OverlapParamGather;
        return where(Key.is(true) && !S.Parallel.OverlapGradReduce.is(true),
                     Key);
      }},
+    {"overlap_grad_reduce", "another optimizer before core 0.18",
+     "optimizer = muon", Arguments,
+     [](const Spec &S) {
+       const auto &Key = S.Parallel.OverlapGradReduce;
+       return where(Key.is(true) && *S.Train.Optimizer == OptimizerKind::Muon,
+                    Key);
+     },
+     MegatronVersion::V0_16, MegatronVersion::V0_17},
     {"tp_comm_overlap", "`sequence_parallel = true`",
-     "sequence_parallel = false",
+     "sequence_parallel = false", Arguments,
      [](const Spec &S) { // with tp = 1, checkEffects has unset it
        const auto &Key = S.Parallel.TpCommOverlap;
        return where(Key.is(true) && !*S.Parallel.SequenceParallel, Key);
      }},
+    {"offload_optimizer",
+     "a weight_precision that is not scaled, or `fp8` with delayed scaling",
+     "weight_precision is scaled", Arguments,
+     [](const Spec &S) { // without precision_aware, checkOptimizer warns
+       const auto &Key = S.Train.OffloadOptimizer;
+       return where(*Key &&
+                        *S.Train.Optimizer == OptimizerKind::PrecisionAware &&
+                        hasScaledWeights(S.Train),
+                    Key);
+     },
+     MegatronVersion::V0_14},
+    {"cuda_graphs", "`recompute = none` or `selective`", "recompute = full",
+     Config,
+     [](const Spec &S) {
+       const auto &Key = S.Train.CudaGraphs;
+       return where(Key.is(true) && *S.Train.Recompute == RecomputeKind::Full,
+                    Key);
+     }},
+    {"cuda_graphs", "`offload_activations = false`",
+     "offload_activations = true", Config,
+     [](const Spec &S) {
+       const auto &Key = S.Train.CudaGraphs;
+       return where(Key.is(true) && *S.Train.OffloadActivations, Key);
+     }},
+    {"cuda_graphs", "no `moe` in `recompute_modules`", "it has `moe`", Config,
+     [](const Spec &S) {
+       const auto &Key = S.Train.CudaGraphs;
+       return where(Key.is(true) && recomputes(S.Train, "moe"), Key);
+     },
+     MegatronVersion::V0_16},
+    {"cuda_graphs", "`dropout = false` for modules recomputed inside graphs",
+     "dropout = true", Config,
+     [](const Spec &S) {
+       const auto &Key = S.Train.CudaGraphs;
+       const bool IsInside =
+           recomputes(S.Train, "core_attn") ||
+           (recomputes(S.Train, "mlp") && !hasExperts(S.Model));
+       return where(Key.is(true) && *S.Train.Dropout && IsInside, Key);
+     },
+     MegatronVersion::V0_16},
 };
 
 /// Reports what releases before \p Least can't do, or do in a way that isn't
@@ -138,17 +218,15 @@ void Deriver::checkReleases() {
   for (const NewKey &Key : NewKeys)
     if (const KeyRange Said = Key.Find(S))
       needVersion(*Said, Key.What, Key.Since);
-  for (const RefusedPair &Pair : RefusedPairs)
-    if (const KeyRange Said = Pair.Find(S))
-      error(*Said, diag::MegatronRefuses, Pair.What, Pair.Needs, Pair.Found)
-          .note({}, diag::RefusedBy, "Megatron-LM",
-                "training/arguments.py, validate_args");
-  // Its other cross entropy reads a copy in fp32, as without the key.
   const MegatronVersion Has = *S.Parallel.Megatron;
-  const MegatronVersion Least = MegatronVersion::V0_19;
-  if (*S.Train.FusedLoss && Has >= Least)
-    error(S.Train.FusedLoss.Range, diag::MegatronTooNew, "fused_loss",
-          getSpelling(Least), getSpelling(Has))
-        .note({}, diag::RefusedBy, "Megatron-LM",
-              "training/arguments.py, validate_args");
+  for (const RefusedPair &Pair : RefusedPairs)
+    if (const KeyRange Said = Pair.Find(S);
+        Said && Has >= Pair.Since && Has <= Pair.Until)
+      error(*Said, diag::MegatronRefuses, Pair.What, Pair.Needs, Pair.Found)
+          .note({}, diag::RefusedBy, "Megatron-LM", Pair.By);
+  // Its other cross entropy reads a copy in fp32, as without the key.
+  if (*S.Train.FusedLoss && Has >= MegatronVersion::V0_18)
+    error(S.Train.FusedLoss.Range, diag::MegatronTooNew, "fused_loss", "0.18.2",
+          getSpelling(Has))
+        .note({}, diag::RefusedBy, "Megatron-LM", Arguments);
 }

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Exports random jobs of library models with `export megatron` and feeds them to
-# Megatron-LM's own parse_args and validate_args, with stubs for what they import.
-# A job that they reject must have a warning that says so.
+# Megatron-LM's own parse_args and validate_args and to its configurations of the
+# transformer and the optimizer, with stubs for what they import. A job that they
+# reject must have a warning about the same rule.
 """usage: validate_args.py CHECKOUT [--jobs=N] [--seed=N] [--foretrace=PROGRAM]
 
 CHECKOUT is a clone of Megatron-LM, core 0.16 or later. Prints each rejection and
@@ -11,6 +12,7 @@ whether a warning announces it; exits with 1 if none does, or if a flag is unkno
 import argparse
 import collections
 import contextlib
+import dataclasses
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -32,6 +34,25 @@ sys.path[0] = str(pathlib.Path(__file__).parents[1] / "support")
 import random_jobs  # noqa: E402
 
 ANNOUNCED = "Megatron-LM rejects this in"
+# A part of each rejection, the slug of its warning and what the warning says first.
+RULES = (
+    ("--overlap-param-gather only supported with",
+     "megatron-refuses", "overlap_param_gather needs `zero"),
+    ("--overlap-param-gather with --overlap-grad-reduce",
+     "megatron-refuses", "overlap_param_gather needs `overlap_grad_reduce"),
+    ("does not support overlap grad reduce",
+     "megatron-refuses", "overlap_grad_reduce needs another optimizer"),
+    ("only when sequence parallelism is enabled", "megatron-refuses", "tp_comm_overlap"),
+    ("in conjunction with `--use-precision-aware", "offload-optimizer", "offload_optimizer"),
+    ("in conjunction with `--fp8-recipe delayed", "megatron-refuses", "offload_optimizer"),
+    ("cross entropy loss fusion is disabled", "megatron-too-new", "fused_loss"),
+    ("full recompute is only supported with", "megatron-refuses", "cuda_graphs needs `recompute"),
+    ("CUDA graphs not supported with CPU offloading",
+     "megatron-refuses", "cuda_graphs needs `offload"),
+    ("moe recompute is not supported with", "megatron-refuses", "cuda_graphs needs no `moe`"),
+    ("attention dropout is not supported with graphed",
+     "megatron-refuses", "cuda_graphs needs `dropout"),
+)
 LAST_RELEASE = 19  # that `megatron` knows
 TOO_OLD = 16       # exports begin with it
 STUBS = ("torch", "numpy", "transformer_engine", "triton",
@@ -98,6 +119,11 @@ class StubFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         pass
 
 
+def adam(master_weight_dtype=None, exp_avg_dtype=None, exp_avg_sq_dtype=None,
+         use_decoupled_grad=None, store_param_remainders=None):
+    """Has the arguments of Transformer Engine's that the framework looks up."""
+
+
 def load_arguments(checkout):
     """The module of the checkout, on a machine with one Hopper GPU."""
     sys.meta_path.insert(0, StubFinder())
@@ -113,6 +139,9 @@ def load_arguments(checkout):
         typing.override = lambda function: function
     import torch.cuda
     import torch.distributed
+    import transformer_engine.pytorch.optimizers as optimizers
+    torch.dtype = type("dtype", (), {})  # no protocol, which all values would have
+    optimizers.FusedAdam = adam
     torch.cuda.get_device_capability = lambda *_: (9, 0)
     torch.cuda.get_device_properties = lambda *_: types.SimpleNamespace(major=9)
     torch.is_grad_enabled = lambda: True
@@ -146,16 +175,25 @@ def random_text(rng, known, release):
     world = mesh["tp"] * mesh["cp"] * mesh["dp"] * mesh["pp"]
     text = f'import "models/{rng.choice(known)}.fore"\n'
     text += f"train {{ sequence = {1024 * rng.choice((1, 2, 4))}  micro_batch = 1"
-    text += f"  recompute = {rng.choice(('none', 'none', 'selective', 'full'))}"
+    recompute = rng.choice(("none", "none", "selective", "full"))
+    text += f"  recompute = {recompute}"
+    if recompute == "selective" and rng.random() < .4:
+        modules = rng.choice(("core_attn", "layernorm", "mlp", "moe", "moe_act"))
+        text += f'  recompute_modules = "{modules}"'
     if compute:
         text += f"  compute_precision = {compute}"
         text += f"  weight_precision = {compute}" if rng.random() < .3 else ""
-    if rng.random() < .2:
-        text += "  optimizer = " + rng.choice(("precision_aware", "muon", "sgd"))
+    offloads = rng.random() < .15
+    if rng.random() < (.8 if offloads else .2):
+        text += "  optimizer = precision_aware" if offloads else (
+            "  optimizer = " + rng.choice(("precision_aware", "muon", "sgd")))
+    text += "  offload_optimizer = true" if offloads else ""
     for key, share in (("fused_loss", .05), ("per_token_loss", .2),
                        ("fused_wgrad", .3), ("attention_mask", .2),
-                       ("offload_optimizer", .15), ("cuda_graphs", .15)):
+                       ("cuda_graphs", .15), ("dropout", .3)):
         text += flag(rng, key, share)
+    if rng.random() < .1:
+        text += "  offload_activations = true  offload_num_layers = 1"
     text += f" }}\nparallel {{ world = {world}  zero = {zero}"
     for key in ("tp", "cp", "pp", "vpp", "ga"):
         text += f"  {key} = {mesh[key]}"
@@ -166,10 +204,28 @@ def random_text(rng, known, release):
     for key, share in (("sequence_parallel", .7 if mesh["tp"] > 1 else 0),
                        ("overlap_grad_reduce", .6), ("overlap_param_gather", .3),
                        ("tp_comm_overlap", .2), ("embedding_as_layer", .1),
-                       ("loss_as_layer", .1)):
+                       ("loss_as_layer", .1),
+                       ("overlap_moe_expert_parallel_comm", .05)):
         text += flag(rng, key, share)
     text += "  zero_pipeline = true" if zero > 1 and mesh["pp"] > 1 else ""
     return text + f'  megatron = "{release}" }}\n'
+
+
+def make_configurations(module, args):
+    """What the training script makes of its arguments before it builds the model."""
+    if not hasattr(module, "core_transformer_config_from_args"):
+        module = importlib.import_module("megatron.training.argument_utils")
+    from megatron.core.optimizer.optimizer_config import OptimizerConfig
+    module.core_transformer_config_from_args(args)
+    OptimizerConfig(**{field.name: getattr(args, field.name)
+                       for field in dataclasses.fields(OptimizerConfig)
+                       if hasattr(args, field.name)})
+
+
+def is_announced(reason, messages):
+    """Whether a warning about the rule of a rejection is among the messages."""
+    return any(part in reason and f"warning: {text}" in line and line.endswith(f"[{slug}]")
+               for part, slug, text in RULES for line in messages.splitlines())
 
 
 def reason_of(module, command):
@@ -185,10 +241,12 @@ def reason_of(module, command):
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         try:
-            module.validate_args(module.parse_args())
+            args = module.parse_args()
+            module.validate_args(args)
+            make_configurations(module, args)
         except SystemExit:
             return printed.getvalue().strip().splitlines()[-1]
-        except (AssertionError, ValueError, RuntimeError) as error:
+        except (AssertionError, ValueError, RuntimeError, NotImplementedError) as error:
             frame = error.__traceback__
             while frame.tb_next:
                 frame = frame.tb_next
@@ -215,10 +273,10 @@ def main():
             if reason is None:
                 counts["idle"] += ANNOUNCED in done.stderr
                 continue
-            is_announced = ANNOUNCED in done.stderr
-            counts["announced" if is_announced else "unannounced"] += 1
-            print(f"{'announced' if is_announced else 'UNANNOUNCED'}: {reason}")
-            if not is_announced:
+            is_known = is_announced(reason, done.stderr)
+            counts["announced" if is_known else "unannounced"] += 1
+            print(f"{'announced' if is_known else 'UNANNOUNCED'}: {reason}")
+            if not is_known:
                 print(text)
     rejected = counts["announced"] + counts["unannounced"]
     print(f"core {release}: {OPTIONS.jobs} jobs exported, {counts['refused']} refused "

@@ -55,7 +55,11 @@ static ForeignValue valueOf(const ir::BlockSpec &B) {
       {{"name", B.Range}, ForeignValue::of(B.Name, B.Range)},
       {{"attention", B.Range}, valueOf(B.Mixer)},
       {{"ffn", B.Range}, valueOf(B.Network)}};
-  ir::visitFields(B, MemberCollector{Members});
+  // What `derive` gave to the first layers of chunks is a number in `train`.
+  ir::visitFields(B, [&](const ir::FieldRow &Row, const auto &F) {
+    if (F.isStated())
+      MemberCollector{Members}(Row, F);
+  });
   return ForeignValue::of(std::move(Members), B.Range);
 }
 
@@ -79,6 +83,15 @@ static ForeignValue layoutOf(const ir::ParallelSpec &P) {
   return ForeignValue::of(std::move(Layout), P.LayoutRange);
 }
 
+/// Returns the number of layers up to the end of each chunk of a layout.
+static ForeignValue layoutEnds(const ir::ParallelSpec &P) {
+  std::vector<ForeignValue> Ends;
+  int64_t Sum = 0; // at most the layers of the model
+  for (const Located<int64_t> &Layers : P.Layout)
+    Ends.push_back(ForeignValue::of(Sum += *Layers, Layers.Range));
+  return ForeignValue::of(std::move(Ends), P.LayoutRange);
+}
+
 ForeignValue valueOf(const ir::Spec &S) {
   const ir::ModelSpec &M = S.Model;
   std::vector<ForeignValue::Member> Members = {
@@ -87,7 +100,8 @@ ForeignValue valueOf(const ir::Spec &S) {
       {{"layers", M.LayersRange}, layersOf(M, M.Layers, M.LayersRange)},
       {{"train", {}}, sectionOf(S.Train)},
       {{"parallel", {}}, sectionOf(S.Parallel)},
-      {{"layout", S.Parallel.LayoutRange}, layoutOf(S.Parallel)}};
+      {{"layout", S.Parallel.LayoutRange}, layoutOf(S.Parallel)},
+      {{"layout_ends", S.Parallel.LayoutRange}, layoutEnds(S.Parallel)}};
   if (S.Cluster)
     Members.push_back({{"cluster", {}}, sectionOf(*S.Cluster)});
   if (M.Branch) {
