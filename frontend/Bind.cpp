@@ -3,6 +3,7 @@
 // Binds training and parallelism; the model is bound in BindModel.cpp, costs in
 // BindCost.cpp, the cluster in BindCluster.cpp, emit blocks in BindEmit.cpp.
 #include "frontend/Bind.h"
+#include "frontend/ForeignNames.h"
 #include "frontend/MegatronLayout.h"
 #include "lang/DidYouMean.h"
 #include "lang/Library.h"
@@ -25,14 +26,8 @@ static bool isSection(llvm::StringRef Keyword) {
 static llvm::StringRef
 findForeignSection(llvm::StringRef Keyword,
                    llvm::ArrayRef<llvm::StringRef> Sections) {
-  static constexpr std::pair<llvm::StringRef, llvm::StringRef> Rows[] = {
-#define FOREIGN_SECTION(KEYWORD, HERE) {KEYWORD, HERE},
-#include "frontend/Foreign.def"
-  };
-  for (auto [Word, Here] : Rows)
-    if (Word == Keyword && llvm::is_contained(Sections, Here))
-      return Here;
-  return "";
+  const ForeignName *N = findForeignName("sections", Keyword);
+  return N && llvm::is_contained(Sections, N->Here) ? N->Here : "";
 }
 
 llvm::StringRef
@@ -51,16 +46,17 @@ void foretrace::reportSection(const ast::Word &Keyword, llvm::StringRef Parent,
     Diags.report(Keyword.Range, diag::MisplacedSection, Keyword.Text, Parent);
     return;
   }
-  if (reportUnmodelled(Keyword, Diags))
+  const llvm::StringRef Here = findForeignSection(Keyword.Text, Sections);
+  const ForeignName *Otherwise = findForeignName("otherwise", Keyword.Text);
+  if (Here.empty() && !Otherwise && reportUnmodelled(Keyword, Diags))
     return;
   DiagnosticBuilder Report =
       Diags.report(Keyword.Range, diag::UnknownSection, Keyword.Text);
-  const llvm::StringRef Here = findForeignSection(Keyword.Text, Sections);
   if (!Here.empty())
     Report.note(Keyword.Range, diag::AliasOfKey, Keyword.Text, Here)
         .fix(Keyword.Range, Here);
-  else if (const auto How = findOtherwise(Keyword.Text))
-    Report.note(Keyword.Range, diag::SaidOtherwise, *How);
+  else if (Otherwise)
+    Report.note(Keyword.Range, diag::SaidOtherwise, Otherwise->Text);
   else
     suggest(std::move(Report), Keyword.Range, Keyword.Text, Sections);
 }

@@ -4,6 +4,7 @@
 // strings are in EvaluateString.cpp.
 #include "frontend/Evaluate.h"
 #include "frontend/Arithmetic.h"
+#include "frontend/ForeignNames.h"
 #include "ir/model/SpecFields.h"
 #include "lang/DidYouMean.h"
 #include "lang/ShippedLayers.h"
@@ -240,12 +241,14 @@ Evaluator::Result Evaluator::lookUp(llvm::ArrayRef<ast::Word> Path, Words W) {
     return ExprValue{WordValue{First.Text}, Dimension::Count, Range};
   DiagnosticBuilder B =
       Diags.report(First.Range, diag::UnknownName, First.Text);
-  llvm::StringRef Here = findForeignWord(First.Text);
-  if (Here.empty() && Names->find(findForeignMetric(First.Text)))
-    Here = findForeignMetric(First.Text);
-  if (!Here.empty())
-    B.note(First.Range, diag::AliasOfKey, First.Text, Here)
-        .fix(First.Range, Here);
+  const ForeignName *Here = findForeignName("words", First.Text);
+  if (!Here)
+    if (const ForeignName *Metric = findForeignName("metrics", First.Text);
+        Metric && Names->find(Metric->Here))
+      Here = Metric;
+  if (Here)
+    B.note(First.Range, diag::AliasOfKey, First.Text, Here->Here)
+        .fix(First.Range, Here->Here);
   else if (Names->ofUnknown() &&
            nearestWord(First.Text, Names->names()).empty())
     B.note(First.Range, *Names->ofUnknown(), First.Text);

@@ -62,8 +62,8 @@ std::string pathOfKey(llvm::StringRef Name);
 /// \p Word here or elsewhere; none if there is no such key.
 std::vector<llvm::StringRef> namesOfKey(llvm::StringRef Word);
 
-/// Returns what a job lacks without the key or section \p Name of other tools,
-/// if it affects figures and is not modelled.
+/// Returns what a job lacks without the key or section \p Name, which belongs to
+/// no format that is imported, if it affects figures and is not modelled.
 std::optional<llvm::StringRef> findNotModelled(llvm::StringRef Name);
 
 } // namespace foretrace

@@ -2,6 +2,7 @@
 //
 // Checks the values of the keys of ir/model/Spec.def.
 #include "frontend/Keys.h"
+#include "frontend/ForeignNames.h"
 #include "frontend/Frontend.h"
 #include "ir/text/TextWriter.h"
 #include "lang/DidYouMean.h"
@@ -230,8 +231,9 @@ void KeyReader::readWord(const Field &F, llvm::ArrayRef<llvm::StringRef> Words,
     return;
   if (llvm::is_contained(Words, W->Text))
     return Out.state(W->Text, W->Range);
-  const llvm::StringRef Foreign = findForeignWord(W->Text);
-  reportSpelling(*W, Words, llvm::is_contained(Words, Foreign) ? Foreign : "");
+  const ForeignName *N = findForeignName("words", W->Text);
+  reportSpelling(*W, Words,
+                 N && llvm::is_contained(Words, N->Here) ? N->Here : "");
 }
 
 std::optional<ast::Word>
@@ -261,15 +263,20 @@ std::string foretrace::joinWords(llvm::ArrayRef<llvm::StringRef> Words) {
 void KeyReader::reportSpelling(const ast::Word &W,
                                llvm::ArrayRef<llvm::StringRef> Spellings,
                                llvm::StringRef Foreign) {
-  if (Foreign.empty() && reportUnmodelledWord(W, Diags))
+  if (const ForeignName *Lacking =
+          findForeignName("words_not_modelled", W.Text);
+      Lacking && Foreign.empty()) {
+    Diags.report(W.Range, diag::NotModelled, W.Text, Lacking->Text);
     return;
+  }
   const llvm::SmallVector<std::string> Written(
       llvm::map_range(Spellings, write));
   const llvm::SmallVector<llvm::StringRef> All(Written.begin(), Written.end());
   DiagnosticBuilder B = Diags.report(W.Range, diag::UnknownSpelling,
                                      write(W.Text), joinWords(All));
-  if (const auto How = findWordOtherwise(W.Text); How && Foreign.empty())
-    B.note(W.Range, diag::SaidOtherwise, *How);
+  if (const ForeignName *Otherwise = findForeignName("words_otherwise", W.Text);
+      Otherwise && Foreign.empty())
+    B.note(W.Range, diag::SaidOtherwise, Otherwise->Text);
   else if (Foreign.empty())
     suggest(B, W.Range, write(W.Text), All);
   else

@@ -86,16 +86,9 @@ void KeyReader::readLabel(const ast::Word &W, Located<EnumT> &Out,
 bool hasOrMeant(const Body &B, llvm::StringRef Key, llvm::StringRef Section,
                 llvm::ArrayRef<llvm::StringRef> Names);
 
-/// Returns how a job says what other tools have the key or section \p Name for.
-std::optional<llvm::StringRef> findOtherwise(llvm::StringRef Name);
-/// Returns how a job expresses the value \p Word of other tools, if no key has
-/// it here.
-std::optional<llvm::StringRef> findWordOtherwise(llvm::StringRef Word);
-
-/// Reports what is known elsewhere and not modelled here, with what is off
-/// without it; false if it is no such key or section, or no such word of a key.
+/// Reports a key or section of other tools that is not modelled, with what is
+/// off without it; false if it is none.
 bool reportUnmodelled(const ast::Word &Key, DiagnosticEngine &Diags);
-bool reportUnmodelledWord(const ast::Word &Word, DiagnosticEngine &Diags);
 
 /// Reports a key that \p Section doesn't have, with the best guess at what was
 /// meant. \p Names are the keys it has.

@@ -3,6 +3,7 @@
 // Values: how they are called in messages, and how numbers with units are read
 // without rounding whenever the result is an integer.
 #include "frontend/Value.h"
+#include "frontend/ForeignNames.h"
 #include "frontend/UnknownUnit.h"
 #include "lang/DidYouMean.h"
 #include "lang/diagnostics/Frontend.h"
@@ -193,38 +194,13 @@ size_t foretrace::weigh(const ExprValue &V) {
   return Weight;
 }
 
-using ForeignWord = std::pair<llvm::StringRef, llvm::StringRef>;
-
-static llvm::StringRef findForeign(llvm::ArrayRef<ForeignWord> Rows,
-                                   llvm::StringRef Word) {
-  for (auto [Foreign, Here] : Rows)
-    if (Foreign == Word)
-      return Here;
-  return "";
-}
-
-llvm::StringRef foretrace::findForeignWord(llvm::StringRef Word) {
-  static constexpr ForeignWord Rows[] = {
-#define FOREIGN_WORD(WORD, HERE) {WORD, HERE},
-#include "frontend/Foreign.def"
-  };
-  return findForeign(Rows, Word);
-}
-
-llvm::StringRef foretrace::findForeignMetric(llvm::StringRef Word) {
-  static constexpr ForeignWord Rows[] = {
-#define FOREIGN_METRIC(WORD, HERE) {WORD, HERE},
-#include "frontend/Foreign.def"
-  };
-  return findForeign(Rows, Word);
-}
-
 void foretrace::noteMetric(const ExprValue &V, DiagnosticBuilder &Report) {
   const auto *Word = V.getIf<WordValue>();
   if (!Word)
     return;
-  if (llvm::StringRef Here = findForeignMetric(Word->Text); !Here.empty())
-    Report.note(V.Range, diag::AliasOfKey, Word->Text, Here).fix(V.Range, Here);
+  if (const ForeignName *N = findForeignName("metrics", Word->Text))
+    Report.note(V.Range, diag::AliasOfKey, Word->Text, N->Here)
+        .fix(V.Range, N->Here);
 }
 
 std::vector<llvm::StringRef> foretrace::unitsLike(llvm::StringRef Prefix,
@@ -256,10 +232,10 @@ std::optional<ExprValue> foretrace::evaluateNumber(const ast::Number &N,
                       [&](const UnitRow &C) { return C.Word == N.Unit; });
     if (U == std::end(Units)) {
       const std::string Word = N.Digits + N.Unit;
-      if (llvm::StringRef Here = findForeignWord(Word); !Here.empty())
+      if (const ForeignName *Other = findForeignName("words", Word))
         Diags.report(Range, diag::UnknownName, Word)
-            .note(Range, diag::AliasOfKey, Word, Here)
-            .fix(Range, Here);
+            .note(Range, diag::AliasOfKey, Word, Other->Here)
+            .fix(Range, Other->Here);
       else
         reportUnknownUnit(N.UnitRange, N.Unit, Diags);
       return std::nullopt;

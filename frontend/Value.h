@@ -103,10 +103,6 @@ llvm::StringRef baseQuantity(Dimension D);
 /// Characters and elements that a copy of \p V has.
 size_t weigh(const ExprValue &V);
 
-/// The word of the language for a word that others use, or empty.
-llvm::StringRef findForeignWord(llvm::StringRef Word);
-/// The metric of sweeps that others call \p Word, or empty.
-llvm::StringRef findForeignMetric(llvm::StringRef Word);
 /// Adds to \p Report the metric that others call by the word \p V, if any.
 void noteMetric(const ExprValue &V, DiagnosticBuilder &Report);
 /// Units of \p D with the same prefix as the unit \p Prefix of a count: of

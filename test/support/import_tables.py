@@ -10,7 +10,9 @@ import re
 import sys
 
 SECTION = re.compile(r"^  (no_effect|not_modelled) \{(.*?)\}$", re.M | re.S)
-ENTRY = re.compile(r'([\w.]+) = "((?:[^"\\]|\\.)*)"')
+STRING = r'"((?:[^"\\]|\\.)*)"'
+# `kind = "words"`, `name = "text"`, or `kind = ["names", "text"]`.
+ENTRY = re.compile(rf"([\w.]+) = (?:\[{STRING}, )?{STRING}")
 TABLE = re.compile(r"(<!-- import: ([\w/ -]+) -->\n).*?(<!-- end -->)", re.S)
 
 
@@ -22,14 +24,15 @@ def fates(root, names):
         files = sorted(path.glob("*.fore")) if path.is_dir() else [path.with_suffix(".fore")]
         for file in files:
             for section, body in SECTION.findall(file.read_text(encoding="utf-8")):
-                for key, text in ENTRY.findall(body):
+                for key, several, text in ENTRY.findall(body):
                     if section == "no_effect":
                         # Other classes may read keys that one ignores.
                         if path.is_dir() and file.stem not in ("transformer", "flags"):
                             continue
                         no_effect.setdefault(key, []).extend(text.split())
                     else:
-                        not_modelled[key] = text
+                        for name in several.split() or [key]:
+                            not_modelled[name] = text
     return no_effect, not_modelled
 
 

@@ -13,6 +13,8 @@ import re
 import subprocess
 import sys
 
+import import_tables
+
 FIELD = re.compile(r'^(\w+)_FIELD\(\w+, \w+, "(\w+)"', re.M)
 # A table, or a block of code, in which one is an example.
 TABLE = re.compile(r"^```.*?^```$|(<!-- keys: ([\w-]+) -->\n).*?(<!-- end -->)", re.M | re.S)
@@ -107,16 +109,15 @@ def layer_table():
 
 
 def unmodelled_tables(root):
-    """What jobs leave out, and what is off then, of frontend/Unmodelled.def."""
-    text = (root / "frontend/Unmodelled.def").read_text(encoding="utf-8")
+    """What jobs leave out, and what is off then, of lang/import/jobs.fore."""
+    text = (root / "lang/import/jobs.fore").read_text(encoding="utf-8")
     known = {}
-    for macro, name, head in (("NOT_MODELLED", "unmodelled", "keys"),
-                              ("WORD_NOT_MODELLED", "unmodelled-words", "words")):
-        rows = re.findall(rf'^{macro}\(((?:"[^"]*"\s*)+),\s*((?:"[^"]*"\s*)+)\)', text, re.M)
+    for section, name, head in (("not_modelled", "unmodelled", "keys"),
+                                ("words_not_modelled", "unmodelled-words", "words")):
+        body = re.search(rf"^  {section} \{{(.*?)^  \}}", text, re.M | re.S)[1]
         known[name] = f"| {head} | without |\n|---|---|\n" + "".join(
-            "| " + ", ".join(f"`{word}`" for word in "".join(
-                re.findall(r'"([^"]*)"', names)).split()) +
-            " | " + "".join(re.findall(r'"([^"]*)"', then)) + " |\n" for names, then in rows)
+            f"| {', '.join(f'`{word}`' for word in (names or key).split())} | {then} |\n"
+            for key, names, then in import_tables.ENTRY.findall(body))
     return known
 
 

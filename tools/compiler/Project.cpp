@@ -69,7 +69,7 @@ private:
 
 } // namespace
 
-static const std::string *textOf(const ast::Expr &E) {
+static const std::string *asText(const ast::Expr &E) {
   const auto *Text = std::get_if<ast::String>(&E.Node);
   return Text ? &Text->Value : nullptr;
 }
@@ -83,7 +83,7 @@ void ProjectReader::reportKey(const ast::Word &Key) {
 
 void ProjectReader::readKey(const ast::Assignment &A) {
   if (A.Key.Text == "cluster") {
-    if (const std::string *Text = textOf(*A.Value))
+    if (const std::string *Text = asText(*A.Value))
       P.Cluster = *Text;
     else
       Diags.report(A.Value->Range, diag::ProjectValue, "cluster",
@@ -99,7 +99,7 @@ void ProjectReader::readKey(const ast::Assignment &A) {
     return;
   }
   for (const ast::ExprPtr &E : List->Elements) {
-    const std::string *Text = textOf(*E);
+    const std::string *Text = asText(*E);
     if (!Text) {
       Diags.report(E->Range, diag::ProjectValue, "imports",
                    "a list of folders");
@@ -116,7 +116,7 @@ void ProjectReader::readWarning(const ast::Entry &E) {
   const auto *A = std::get_if<ast::Assignment>(&E.Node);
   if (!A)
     return reportKey(std::get<ast::Section>(E.Node).Keyword);
-  const std::string *Level = textOf(*A->Value);
+  const std::string *Level = asText(*A->Value);
   if (!Level || !is_contained({"on", "off", "error"}, *Level)) {
     Diags.report(A->Value->Range, diag::ProjectValue, A->Key.Text,
                  "\"on\", \"off\" or \"error\"");

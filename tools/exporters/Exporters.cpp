@@ -38,7 +38,7 @@ namespace {
 /// Evaluates a page for a job.
 class PageEvaluator {
 public:
-  PageEvaluator(const importers::Mapping &Page, const ForeignValue &Job,
+  PageEvaluator(const Mapping &Page, const ForeignValue &Job,
                 DiagnosticEngine &Diags)
       : Page(Page), Job(Job), Formulas(Page, Job, nullptr, Diags),
         Diags(Diags) {
@@ -59,7 +59,7 @@ private:
   void top(const ast::Entry &E);
   void fill(std::vector<ForeignValue::Member> &To, ArrayRef<ast::Entry> All);
 
-  const importers::Mapping &Page;
+  const Mapping &Page;
   const ForeignValue &Job;
   importers::FormulaEvaluator Formulas;
   DiagnosticEngine &Diags;
@@ -72,7 +72,7 @@ void PageEvaluator::fill(std::vector<ForeignValue::Member> &To,
   for (const ast::Entry &E : All) {
     if (const auto *I = std::get_if<ast::If>(&E.Node)) {
       fill(To, Formulas.choose(*I));
-    } else if (const ast::Section *S = importers::sectionOf(E)) {
+    } else if (const ast::Section *S = foretrace::sectionOf(E)) {
       std::vector<ForeignValue::Member> Members;
       fill(Members, S->Entries);
       if (!Members.empty())
@@ -91,14 +91,14 @@ void PageEvaluator::top(const ast::Entry &E) {
     if (Holds && !*Holds)
       Diags.report(Formulas.origin().isValid() ? Formulas.origin() : Job.Range,
                    diag::ExportRefused,
-                   Formulas.interpolate(importers::textOf(*R->Message)));
+                   Formulas.interpolate(textOf(*R->Message)));
   } else if (const auto *I = std::get_if<ast::If>(&E.Node)) {
     for (const ast::Entry &In : Formulas.choose(*I))
       top(In);
   } else if (const auto *A = std::get_if<ast::Assignment>(&E.Node)) {
     if (A->Key.Text == "warn")
       Diags.report(Job.Range, diag::ExportDiffers,
-                   Formulas.interpolate(importers::textOf(*A->Value)));
+                   Formulas.interpolate(textOf(*A->Value)));
     std::string *To = StringSwitch<std::string *>(A->Key.Text)
                           .Case("command", &Command)
                           .Case("before", &Before)
@@ -107,10 +107,10 @@ void PageEvaluator::top(const ast::Entry &E) {
                           .Default(nullptr);
     if (!To)
       return;
-    *To += Formulas.interpolate(importers::textOf(*A->Value));
+    *To += Formulas.interpolate(textOf(*A->Value));
     if (To == &Before || To == &After)
       *To += '\n';
-  } else if (const ast::Section *S = importers::sectionOf(E)) {
+  } else if (const ast::Section *S = foretrace::sectionOf(E)) {
     const size_t First = Arguments.size();
     fill(S->Keyword.Text == "file" ? File : Arguments, S->Entries);
     if (S->Keyword.Text == "dashed")
@@ -248,8 +248,7 @@ static void writeFile(StringRef Syntax, ArrayRef<ForeignValue::Member> Members,
 
 /// The class of the page \p Own for the job: the first whose conditions hold,
 /// or the last.
-static const ast::Section *chooseClass(importers::Pages &Own,
-                                       importers::Pages &All,
+static const ast::Section *chooseClass(Pages &Own, Pages &All,
                                        const ForeignValue &Job,
                                        DiagnosticEngine &Diags) {
   const ast::Section *Only = nullptr;
@@ -261,7 +260,7 @@ static const ast::Section *chooseClass(importers::Pages &Own,
     Only = Class;
     if (When == Class->Entries.end())
       continue;
-    const importers::Mapping Page(All, *Class);
+    const Mapping Page(All, *Class);
     if (PageEvaluator(Page, Job, Diags)
             .holds(*std::get<ast::Assignment>(When->Node).Value))
       return Class;
@@ -281,9 +280,9 @@ std::optional<std::string> exportJob(const Exporter &To, const ir::Spec &S,
   }
   const ForeignValue Job = valueOf(S);
   const std::string Path = ("export/" + To.Name + ".fore").str();
-  importers::Pages Own(Path, Sources, Diags), All("export/", Sources, Diags);
+  Pages Own(Path, Sources, Diags), All("export/", Sources, Diags);
   const ast::Section *Class = chooseClass(Own, All, Job, Diags);
-  const importers::Mapping Page(All, *Class);
+  const Mapping Page(All, *Class);
   PageEvaluator Made(Page, Job, Diags);
   Made.run();
   if (Diags.hasErrors())

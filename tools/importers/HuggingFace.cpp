@@ -48,6 +48,25 @@ const ForeignValue &ConfigImporter::textPart() const {
   return Root;
 }
 
+/// Whether \p V or all its elements are words of \p Words.
+static bool isAnyOf(const ForeignValue &V, ArrayRef<StringRef> Words) {
+  if (V.Is == ForeignValue::Kind::List)
+    return all_of(*V.Elements,
+                  [&](const ForeignValue &E) { return isAnyOf(E, Words); });
+  return V.isOff() || is_contained(Words, V.Is == ForeignValue::Kind::Text
+                                              ? StringRef(V.Text)
+                                              : StringRef(V.print()));
+}
+
+/// Whether all classes read a key with this value alike.
+static bool isAlike(const Mapping &Map, const ForeignValue::Member &M) {
+  return all_of(Map.alike(), [&](const auto &Known) {
+    return (Known.getKey() != M.Key.Text &&
+            !is_contained(Map.spellings(Known.getKey()), M.Key.Text)) ||
+           isAnyOf(M.Is, Known.getValue());
+  });
+}
+
 /// The base of all classes for an unknown architecture, if all classes read its
 /// keys alike.
 const ast::Section *ConfigImporter::guessClass(SourceRange Where,
@@ -56,7 +75,7 @@ const ast::Section *ConfigImporter::guessClass(SourceRange Where,
   const Mapping Map(Classes, *Common);
   std::vector<std::string> Unknown;
   for (const ForeignValue::Member &M : *textPart().Members)
-    if (Map.fateOf(M.Key.Text).Is == Mapping::Fate::Unknown || !Map.isAlike(M))
+    if (Map.fateOf(M.Key.Text).Is == Mapping::Fate::Unknown || !isAlike(Map, M))
       Unknown.push_back("`" + M.Key.Text + "`");
   if (Unknown.empty()) {
     Diags.report(Where, diag::ImportGuessedClass, Name);

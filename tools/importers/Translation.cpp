@@ -263,7 +263,7 @@ void Translation::reportKeys(const ForeignValue &Of, KeyCounts &Counts) const {
       }
       ++Counts.NotModelled;
       Diags.report(M.Key.Range, diag::ImportNotModelled, M.Key.Text,
-                   textOf(*Fate.Consequence));
+                   Fate.Consequence);
       break;
     case Mapping::Fate::Unknown:
       ++Counts.Unknown;

@@ -4,7 +4,8 @@
 #ifndef FORETRACE_TOOLS_IMPORTERS_FORMULAS_FORMULAEVALUATOR_H
 #define FORETRACE_TOOLS_IMPORTERS_FORMULAS_FORMULAEVALUATOR_H
 
-#include "tools/importers/formulas/Mapping.h"
+#include "frontend/Mapping.h"
+#include "tools/importers/formulas/ForeignValue.h"
 
 namespace foretrace::importers {
 

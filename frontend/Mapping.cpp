@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/importers/formulas/Mapping.h"
+#include "frontend/Mapping.h"
 #include "frontend/Parse.h"
 #include "lang/Library.h"
 #include "llvm/ADT/STLExtras.h"
@@ -8,11 +8,18 @@
 
 using namespace llvm;
 
-namespace foretrace::importers {
+namespace foretrace {
 
 StringRef textOf(const ast::Expr &E) {
   const auto *Text = std::get_if<ast::String>(&E.Node);
   return Text ? StringRef(Text->Value) : StringRef();
+}
+
+std::pair<StringRef, StringRef> namesAndText(const ast::Assignment &A) {
+  const auto *L = std::get_if<ast::List>(&A.Value->Node);
+  if (!L || L->Elements.size() != 2)
+    return {A.Key.Text, textOf(*A.Value)};
+  return {textOf(*L->Elements.front()), textOf(*L->Elements.back())};
 }
 
 StringRef textOfKey(const ast::Section &Class, StringRef Key) {
@@ -154,7 +161,11 @@ void Mapping::collectKeys(const ast::Section &S) {
     } else if (S.Keyword.Text == "alike") {
       SplitString(textOf(*A.Value), Alike[Key]);
     } else if (S.Keyword.Text == "not_modelled") {
-      Lost[Key] = A.Value.get();
+      const auto [Keys, Consequence] = namesAndText(A);
+      SmallVector<StringRef, 8> Words;
+      SplitString(Keys, Words);
+      for (StringRef W : Words)
+        Lost[W] = Consequence;
     } else {
       collectWords(S.Keyword.Text, Key, textOf(*A.Value));
     }
@@ -215,28 +226,12 @@ Mapping::FateOfKey Mapping::fateOf(StringRef Key) const {
     return {Fate::Used};
   if (Lost.contains(Key))
     return {Fate::NotModelled, Lost.lookup(Key)};
-  const bool IsIgnored =
-      Ignored.contains(Key) ||
-      any_of(IgnoredStarts, [&](StringRef S) { return Key.starts_with(S); });
-  return {IsIgnored ? Fate::NoEffect : Fate::Unknown};
-}
-
-/// Whether \p V or all its elements are words of \p Words.
-static bool isAnyOf(const ForeignValue &V, ArrayRef<StringRef> Words) {
-  if (V.Is == ForeignValue::Kind::List)
-    return all_of(*V.Elements,
-                  [&](const ForeignValue &E) { return isAnyOf(E, Words); });
-  return V.isOff() || is_contained(Words, V.Is == ForeignValue::Kind::Text
-                                              ? StringRef(V.Text)
-                                              : StringRef(V.print()));
-}
-
-bool Mapping::isAlike(const ForeignValue::Member &M) const {
-  return all_of(Alike, [&](const auto &Known) {
-    return (Known.getKey() != M.Key.Text &&
-            !is_contained(spellings(Known.getKey()), M.Key.Text)) ||
-           isAnyOf(M.Is, Known.getValue());
-  });
+  if (Ignored.contains(Key))
+    return {Fate::NoEffect};
+  const auto IsStart = [&](StringRef S) { return Key.starts_with(S); };
+  if (any_of(IgnoredStarts, IsStart))
+    return {Fate::NoEffect, {}, true};
+  return {Fate::Unknown};
 }
 
 std::vector<StringRef> Mapping::usedKeys() const {
@@ -250,4 +245,4 @@ std::vector<StringRef> Mapping::usedKeys() const {
   return All;
 }
 
-} // namespace foretrace::importers
+} // namespace foretrace

@@ -12,7 +12,8 @@
 //     read { keys = "a b" }          // keys that code reads
 //     no_effect { data = "split" }   // keys that change nothing, by kind
 //     alike { layers = "full" }      // values that all classes read alike
-//     not_modelled { x = "..." }     // what is wrong without a key
+//     not_modelled { x = "..." }     // what is wrong without a key, or
+//                                    // without several: ["x y", "..."]
 //     let is_gated = true
 //     require heads > 0, "..."       // an error
 //     if window > 0 { warn = "..." } // a warning
@@ -25,17 +26,18 @@
 //
 // Values are formulas, whose names are keys of the input; Functions.cpp has
 // what they call.
-#ifndef FORETRACE_TOOLS_IMPORTERS_FORMULAS_MAPPING_H
-#define FORETRACE_TOOLS_IMPORTERS_FORMULAS_MAPPING_H
+#ifndef FORETRACE_FRONTEND_MAPPING_H
+#define FORETRACE_FRONTEND_MAPPING_H
 
+#include "lang/AST.h"
+#include "lang/Diagnostic.h"
 #include "lang/SourceFiles.h"
-#include "tools/importers/formulas/ForeignValue.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include <deque>
 
-namespace foretrace::importers {
+namespace foretrace {
 
 /// The pages of a folder of the library, parsed when they are needed.
 class Pages {
@@ -90,12 +92,15 @@ public:
   enum class Fate : unsigned char { Used, NoEffect, NotModelled, Unknown };
   struct FateOfKey {
     Fate Is;
-    const ast::Expr *Consequence = nullptr; ///< if it is not modelled
+    llvm::StringRef Consequence = {}; ///< if it is not modelled
+    bool IsOfPattern = false;         ///< that ends in `*`
   };
   /// Returns how a key of the input is treated.
   FateOfKey fateOf(llvm::StringRef Key) const;
-  /// Whether all classes read a key with this value alike.
-  bool isAlike(const ForeignValue::Member &M) const;
+  /// The values with which all classes read a key alike, for each such key.
+  const llvm::StringMap<llvm::SmallVector<llvm::StringRef, 4>> &alike() const {
+    return Alike;
+  }
   /// All keys that formulas read, for "did you mean".
   std::vector<llvm::StringRef> usedKeys() const;
 
@@ -111,7 +116,8 @@ private:
   bool isUsed(llvm::StringRef Key) const;
 
   std::vector<const ast::Entry *> Entries;
-  llvm::StringMap<const ast::Expr *> Lets, Defaults, Omitted, Lost;
+  llvm::StringMap<const ast::Expr *> Lets, Defaults, Omitted;
+  llvm::StringMap<llvm::StringRef> Lost; ///< what is wrong without a key
   llvm::StringMap<std::vector<std::string>> Names;
   llvm::StringMap<llvm::SmallVector<llvm::StringRef, 4>> Alike;
   llvm::StringSet<> Used, Ignored;
@@ -119,13 +125,17 @@ private:
   std::vector<llvm::StringRef> IgnoredStarts; ///< of names
 };
 
-/// The text of a string, and the words of one that has several.
+/// The text of a string.
 llvm::StringRef textOf(const ast::Expr &E);
+/// The names and the text about them of `kind = ["names", "text"]`; of
+/// `name = "text"`, its key.
+std::pair<llvm::StringRef, llvm::StringRef>
+namesAndText(const ast::Assignment &A);
 /// The text that a class assigns to \p Key; empty if it does not.
 llvm::StringRef textOfKey(const ast::Section &Class, llvm::StringRef Key);
 /// The keyword of a section, with nothing of a section for other entries.
 const ast::Section *sectionOf(const ast::Entry &E);
 
-} // namespace foretrace::importers
+} // namespace foretrace
 
 #endif

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What other tools call the keys and words of jobs, and keys of theirs that
+// jobs do not have: a view of the pages that importers read (lang/import).
+#ifndef FORETRACE_FRONTEND_FOREIGNNAMES_H
+#define FORETRACE_FRONTEND_FOREIGNNAMES_H
+
+#include "frontend/Mapping.h"
+
+namespace foretrace {
+
+/// A row of lang/import/jobs.fore.
+struct ForeignName {
+  llvm::StringRef Section;     ///< of the page, such as `attention` or `words`
+  llvm::StringRef Here;        ///< the name in jobs, unless there is a text
+  llvm::StringRef Names, Text; ///< of other tools, and what to use instead
+
+  /// Whether \p Here is a key of a section of jobs.
+  bool isKey() const {
+    return Text.empty() && Section != "sections" && Section != "words" &&
+           Section != "metrics";
+  }
+};
+
+/// Returns all rows. The pages are parsed by the first call of a function of
+/// this file, which only a mistake in a job causes.
+llvm::ArrayRef<ForeignName> foreignNames();
+
+/// Returns the row of a section of the page that has the name \p Word, or null.
+const ForeignName *findForeignName(llvm::StringRef Section,
+                                   llvm::StringRef Word);
+
+/// Returns what a job says to the name \p Word of other tools: first what
+/// lang/import/jobs.fore has, then what importers say to any input.
+Mapping::FateOfKey fateInJobs(llvm::StringRef Word);
+
+} // namespace foretrace
+
+#endif
