@@ -3,9 +3,39 @@
 // Spelling suggestions by edit distance.
 #include "lang/DidYouMean.h"
 #include "lang/diagnostics/Lang.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include <algorithm>
 
 using namespace foretrace;
+
+/// One slip per three letters of the shorter word, as compilers commonly allow:
+/// `experts_top` is not a slip for `experts`.
+static unsigned slipsIn(size_t Length) {
+  return static_cast<unsigned>(Length + 2) / 3;
+}
+
+/// Returns the digits of a name: those of `h20` and `h-200` name two devices.
+static std::string digitsOf(llvm::StringRef Name) {
+  std::string Digits;
+  llvm::copy_if(Name, std::back_inserter(Digits), llvm::isDigit);
+  return Digits;
+}
+
+/// Whether one of the words of \p Name, which `_` or `-` separates, has another
+/// meaning in \p Other, as `fp8` of `fp8_hybrid` and `is` of `is_hybrid`.
+static bool hasOtherWord(llvm::StringRef Name, llvm::StringRef Other) {
+  llvm::SmallVector<llvm::StringRef, 8> Words, Others;
+  llvm::SplitString(Name, Words, "_-");
+  llvm::SplitString(Other, Others, "_-");
+  if (Words.size() != Others.size())
+    return false;
+  return llvm::any_of(llvm::zip(Words, Others), [](auto Pair) {
+    const auto [Word, Of] = Pair;
+    const unsigned Slips = slipsIn(std::min(Word.size(), Of.size()));
+    return Word.edit_distance(Of, true, Slips) > Slips;
+  });
+}
 
 llvm::StringRef
 foretrace::nearestWord(llvm::StringRef Word,
@@ -14,6 +44,7 @@ foretrace::nearestWord(llvm::StringRef Word,
   constexpr size_t LongestWord = 256;
   if (Word.size() > LongestWord)
     return "";
+  const std::string Digits = digitsOf(Word);
   unsigned Best = ~0U;
   llvm::StringRef Nearest;
   for (llvm::StringRef Candidate : Candidates) {
@@ -28,10 +59,8 @@ foretrace::nearestWord(llvm::StringRef Word,
     }
     if (Candidate.size() > 2 * Word.size())
       continue;
-    // One slip per three letters of the shorter word, as compilers commonly
-    // allow: `experts_top` is not a slip for `experts`.
     size_t Length = std::min(Word.size(), Candidate.size());
-    unsigned Slips = static_cast<unsigned>(Length + 2) / 3;
+    unsigned Slips = slipsIn(Length);
     unsigned Distance = Word.edit_distance(Candidate, true, Slips);
     // In four letters, only a transposition is two edits: `plna`, not `cost`
     // for `list`.
@@ -39,7 +68,11 @@ foretrace::nearestWord(llvm::StringRef Word,
         (Word.size() != Candidate.size() ||
          !std::is_permutation(Word.begin(), Word.end(), Candidate.begin())))
       continue;
-    if (Distance <= Slips && Distance < Best && Distance < Candidate.size()) {
+    const bool IsOtherNumber = !Digits.empty() &&
+                               !digitsOf(Candidate).empty() &&
+                               Digits != digitsOf(Candidate);
+    if (Distance <= Slips && Distance < Best && Distance < Candidate.size() &&
+        !IsOtherNumber && !hasOtherWord(Word, Candidate)) {
       Best = Distance;
       Nearest = Candidate;
     }
