@@ -13,7 +13,8 @@ static cl::list<std::string> Overrides(
     "D", cl::Prefix, cl::value_desc("name=value"),
     cl::desc("Set a `param`, or section.key; also --tp=8, --cluster=h100"),
     cl::cat(jobCategory()), cl::sub(jobCommands()), cl::sub(convertCommand()),
-    cl::sub(diffCommand()), cl::sub(fitCommand()), cl::sub(exportCommand()));
+    cl::sub(diffCommand()), cl::sub(fitCommand()), cl::sub(exportCommand()),
+    cl::sub(newCommand()));
 
 static cl::list<std::string>
     ImportPaths("I", cl::Prefix, cl::value_desc("folder"),

@@ -3,6 +3,7 @@
 // `foretrace new`: a job to begin with.
 #include "tools/compiler/Project.h"
 #include "tools/foretrace/Emit.h"
+#include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/importers/Importers.h"
 #include "tools/start/ImportPath.h"
@@ -67,6 +68,8 @@ ExitCode runNew() {
     return Path.takeError();
   };
   Request.Model = ModelOption;
+  if (!ModelOption.empty() && !frontendOptions().Overrides.empty())
+    return usageError("new: -D is for --hf and --megatron");
   if (!ModelOption.empty())
     if (Error E = Find(ModelOption, "models", "fore", Request.ModelImport))
       return usageError("--model: " + toString(std::move(E)));
@@ -88,6 +91,8 @@ ExitCode runNew() {
     if (const ExitCode Code = showMessages(Diags, Sources))
       return Code;
     Request.Model = Request.Imported->Model;
+    if (Error E = Request.Imported->complete(frontendOptions().Overrides))
+      return usageError("new: " + toString(std::move(E)));
   }
   Expected<std::string> Text = start::makeNewJob(std::move(Request));
   if (!Text)

@@ -308,6 +308,26 @@ static void writeBranch(const SectionText &Branch, StringRef LastBlock,
   OS << " }\n";
 }
 
+Error ImportedJob::complete(ArrayRef<std::string> Given) {
+  const auto IsLacking = [&](StringRef Key) {
+    const std::string *Text = Keys.find(Key);
+    return Text && *Text == Key && is_contained(Params, Key);
+  };
+  for (StringRef G : Given) {
+    const auto [Key, Value] = G.split('=');
+    if (!IsLacking(Key) || Value.empty())
+      return createStringError("-D gives a key that the input of the model "
+                               "lacks, such as `vocab=32000`, found `" +
+                               G + "`");
+    Keys.set(Key, Value);
+  }
+  for (const std::string &P : Params)
+    if (IsLacking(P))
+      return createStringError("the input has no `" + P +
+                               "`; give it with `-D " + P + "=...`");
+  return Error::success();
+}
+
 void ImportedJob::write(raw_ostream &OS) {
   writeComments(Comments, OS);
   if (!Params.empty())

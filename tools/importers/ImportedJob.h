@@ -67,6 +67,9 @@ struct ImportedJob {
   /// Keys that the input lacks, and the defaults that they have there.
   std::vector<WrittenKey> Defaults;
 
+  /// Gives keys of the model that the input lacks the values of \p Given,
+  /// `name=value` each. An error if one has none, or for another key.
+  llvm::Error complete(llvm::ArrayRef<std::string> Given);
   /// Writes the job as a person would: layers folded, keys that all blocks
   /// share once.
   void write(llvm::raw_ostream &OS);
