@@ -252,8 +252,11 @@ static void flatten(const ForeignValue &Object, Members &To) {
       continue;
     // Bridge has a function for each kind of precision.
     if (const ForeignValue *Called = M.Is.find("call");
-        Called && M.Key.Text == "mixed_precision")
+        Called && M.Key.Text == "mixed_precision") {
       setMember(To, M.Key, *Called);
+      if (const ForeignValue *Argument = M.Is.find("arg0"))
+        setMember(To, {"mixed_precision_argument", M.Key.Range}, *Argument);
+    }
     // `fp8 = None` takes back what such a function has set.
     const bool IsScaledType = M.Key.Text == "fp8" || M.Key.Text == "fp4";
     if (M.Is.Is == ForeignValue::Kind::Map)
