@@ -15,17 +15,12 @@ struct ForeignPages {
   DiagnosticEngine Diags;
   Pages From{"import/", Sources, Diags};
   Mapping OfJobs{From, *From.findClass("job")};
-  /// Of formats, without what holds for some models alone.
-  Mapping OfFormats{From, *From.findClass("megatron")};
   std::vector<ForeignName> Rows;
 };
 
 } // namespace
 
 ForeignPages::ForeignPages() {
-  for (llvm::StringRef Class :
-       {"transformer", "deepspeed", "in_zero_optimization"})
-    OfFormats.add(From, *From.findClass(Class));
   for (const ast::Entry *E : OfJobs.entries())
     if (const ast::Section *S = sectionOf(*E))
       for (const ast::Entry &Row : S->Entries) {
@@ -37,8 +32,21 @@ ForeignPages::ForeignPages() {
       }
 }
 
-static const ForeignPages &pages() {
-  static const ForeignPages All;
+static ForeignPages &pages() {
+  static ForeignPages All;
+  return All;
+}
+
+/// Keys of formats, without what holds for some models alone.
+static const Mapping &formats() {
+  static const Mapping All = [] {
+    Pages &From = pages().From;
+    Mapping Of(From, *From.findClass("megatron"));
+    for (llvm::StringRef Class :
+         {"transformer", "deepspeed", "in_zero_optimization"})
+      Of.add(From, *From.findClass(Class));
+    return Of;
+  }();
   return All;
 }
 
@@ -54,8 +62,7 @@ const ForeignName *foretrace::findForeignName(llvm::StringRef Section,
 
 Mapping::FateOfKey foretrace::fateInJobs(llvm::StringRef Word) {
   const Mapping::FateOfKey Own = pages().OfJobs.fateOf(Word);
-  return Own.Is == Mapping::Fate::Unknown ? pages().OfFormats.fateOf(Word)
-                                          : Own;
+  return Own.Is == Mapping::Fate::Unknown ? formats().fateOf(Word) : Own;
 }
 
 std::optional<llvm::StringRef>
