@@ -141,8 +141,8 @@ void Mapping::collectWords(StringRef List, StringRef Key, StringRef Text) {
       Used.insert(W);
     else if (W.consume_back("*"))
       IgnoredStarts.push_back(W);
-    else
-      Ignored.insert(W);
+    else if (Ignored.insert(W).second)
+      Lost.erase(W); // of a base
     if (List == "names")
       Names[Key].push_back(W.str());
   }
