@@ -30,7 +30,14 @@ def fresh(job, changes):
     done = subprocess.run(["foretrace", "report", job.name, "--quiet", "-o", "-",
                            *[word for change in changes for word in ("-D", change)]],
                           cwd=folder, capture_output=True, text=True)
-    return page_data(done.stdout) if done.returncode == 0 else None
+    return without_changes(page_data(done.stdout)) if done.returncode == 0 else None
+
+
+def without_changes(data):
+    """Without the table of what makes a job fit, which the page of `explore` asks for apart."""
+    for section in data["sections"]:
+        section["tables"] = [of for of in section["tables"] if of["key"] != "changes"]
+    return data
 
 
 def explain(what, changes, *more):

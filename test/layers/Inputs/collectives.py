@@ -19,7 +19,7 @@ def main():
     job = pathlib.Path("collectives.fore")
     job.write_text(text, encoding="utf-8")
     counted = subprocess.check_output(["foretrace", "params", job, "--format=csv"], text=True)
-    print(re.search(r"blocks,layer,parameters,count,(\d+)", counted)[1], "parameters")
+    print(re.search(r"blocks,layer,published,count,(\d+)", counted)[1], "parameters")
     ir = subprocess.check_output(["foretrace", "compile", job, "--emit=ir", "--level=spmd",
                                   "--verify-each", "--stdout", "--quiet"])
     ir = subprocess.check_output(["foretrace", "opt", "--sizes=values"], input=ir).decode()

@@ -17,7 +17,7 @@ def tool(*arguments):
 def forward(*arguments):
     """Forward FLOPs of a layer."""
     rows = csv.reader(tool("flops", *arguments, "--format=csv").splitlines())
-    return next(int(row[-1]) for row in rows if row[1:3] == ["layer", "forward"])
+    return next(int(row[-1]) for row in rows if row[1:3] == ["layer", "forward_flops"])
 
 
 def main():

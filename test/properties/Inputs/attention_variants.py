@@ -374,7 +374,7 @@ def prediction(job, depths, is_shared, layer):
 
 def without_flops(value):
     if isinstance(value, dict):
-        return {k: without_flops(v) for k, v in value.items() if k != "flops"}
+        return {k: without_flops(v) for k, v in value.items() if "flops" not in k}
     return [without_flops(v) for v in value] if isinstance(value, list) else value
 
 

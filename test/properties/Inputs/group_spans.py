@@ -85,7 +85,8 @@ def main():
         sizes = make(choose)
         job = folder / f"{number}.fore"
         job.write_text(JOB.format(**sizes), encoding="utf-8")
-        told = {row["group"]: (row["groups"], row["leave_node"], row["tiers"])
+        told = {row["group"]: (row["groups"], row["leave_node"],
+                            {of["tier"]: of["groups"] for of in row["tiers"]})
                 for row in ask(tool, job, "--summary")}
         seen = count(ask(tool, job), sizes)
         if told != seen:
