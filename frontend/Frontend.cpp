@@ -13,7 +13,6 @@
 #include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
 
 using namespace foretrace;
@@ -43,8 +42,8 @@ private:
   bool gatherAll(const JobFile *Main);
   void overrideParam(const Override &O);
   void overrideKey(const Override &O);
+  void giveToParam(const Override &O);
   void takeCluster();
-  void fitNodes(ir::Spec &S) const;
   void computeNames();
   void gather(const JobFile &U);
   void gatherSection(const JobFile &U, const ast::Section &S,
@@ -95,6 +94,15 @@ void Compilation::overrideParam(const Override &O) {
     suggest(std::move(Report), Name.Range, Name.Text, Params);
 }
 
+/// A param of the name of a key that has no value, as in `world = world`, gets
+/// that of the key.
+void Compilation::giveToParam(const Override &O) {
+  for (JobFile *U : Graph.units())
+    for (Symbol &S : U->Names.symbols())
+      if (S.Param && !S.Definition && S.Name.Text == O.Key.Key.Text)
+        S.Definition = O.Key.Value;
+}
+
 void Compilation::overrideKey(const Override &O) {
   if (O.Top.Text == "model") {
     TheJob.ModelKeys.push_back(O);
@@ -130,20 +138,6 @@ void Compilation::takeCluster() {
   TheJob.Cluster.Keyword = {"cluster", Given.Cluster.Range};
   TheJob.Cluster.Label = {llvm::sys::path::stem(Given.Cluster.Text).str(),
                           Given.Cluster.Range};
-}
-
-/// The cluster that -D names has the nodes that the ranks need, unless -D gives
-/// their number, too.
-void Compilation::fitNodes(ir::Spec &S) const {
-  const bool IsGiven = llvm::any_of(Given.Keys, [](const Override &O) {
-    return O.Top.Text == "cluster" && O.Key.Key.Text == "nodes";
-  });
-  if (Given.Cluster.Text.empty() || IsGiven || !S.Parallel.World.isPresent())
-    return;
-  S.Cluster->Nodes = {};
-  S.Cluster->Nodes.derive(
-      llvm::divideCeil(*S.Parallel.World, *S.Cluster->DevicesPerNode),
-      S.Parallel.World.Range);
 }
 
 /// Computes every name, used or not, so that all mistakes show in one run.
@@ -274,6 +268,8 @@ bool Compilation::begin(const JobFile *Main) {
   for (const Override &O : Given.Keys)
     if (O.Top.Text.empty())
       overrideParam(O);
+    else if (O.Sections.empty())
+      giveToParam(O);
   return true;
 }
 
@@ -307,7 +303,7 @@ std::optional<ir::Spec> Compilation::run(llvm::StringRef Path) {
   ir::Spec S = Binder(TheJob, Graph, Bodies, Eval, Diags).bind();
   if (Diags.hasErrors())
     return std::nullopt;
-  fitNodes(S);
+  fitNodes(Given, S);
   return S;
 }
 

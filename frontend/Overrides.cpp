@@ -3,6 +3,7 @@
 #include "frontend/Parse.h"
 #include "lang/diagnostics/Frontend.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace foretrace;
 
@@ -58,4 +59,16 @@ GivenOverrides foretrace::readOverrides(llvm::ArrayRef<std::string> Lines,
     Rest = Rest.drop_front(Flag.size() + Text.size() + 1);
   }
   return All;
+}
+
+void foretrace::fitNodes(const GivenOverrides &Given, ir::Spec &S) {
+  const bool IsGiven = llvm::any_of(Given.Keys, [](const Override &O) {
+    return O.Top.Text == "cluster" && O.Key.Key.Text == "nodes";
+  });
+  if (Given.Cluster.Text.empty() || IsGiven || !S.Parallel.World.isPresent())
+    return;
+  S.Cluster->Nodes = {};
+  S.Cluster->Nodes.derive(
+      llvm::divideCeil(*S.Parallel.World, *S.Cluster->DevicesPerNode),
+      S.Parallel.World.Range);
 }

@@ -5,6 +5,7 @@
 #define FORETRACE_FRONTEND_OVERRIDES_H
 
 #include "frontend/Body.h"
+#include "ir/model/Spec.h"
 
 namespace foretrace {
 
@@ -19,6 +20,10 @@ struct GivenOverrides {
 GivenOverrides readOverrides(llvm::ArrayRef<std::string> Lines,
                              const Scope &Names, SourceFiles &Sources,
                              DiagnosticEngine &Diags);
+
+/// Gives the cluster that -D names in \p S the nodes that its ranks need,
+/// unless -D gives their number, too.
+void fitNodes(const GivenOverrides &Given, ir::Spec &S);
 
 } // namespace foretrace
 

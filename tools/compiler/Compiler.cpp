@@ -98,8 +98,14 @@ static llvm::StringRef importerFor(llvm::StringRef Path) {
       .Default("");
 }
 
+/// What messages call the job that is made of the file at \p Path. It is in its
+/// folder, for imports.
+static std::string nameOfMade(llvm::StringRef Path) {
+  return (Path + " as a job").str();
+}
+
 llvm::StringRef Compiler::textOfForeign(llvm::StringRef Path) const {
-  const auto Found = Texts.find((Path + ".fore").str());
+  const auto Found = Texts.find(nameOfMade(Path));
   return Found == Texts.end() ? llvm::StringRef() : Found->second;
 }
 
@@ -121,7 +127,7 @@ std::string Compiler::layForeign(llvm::StringRef Path,
   const llvm::StringRef Importer = importerFor(Path);
   if (Importer.empty() || !Sources.system().exists(Path))
     return Path.str();
-  const std::string Job = (Path + ".fore").str();
+  const std::string Job = nameOfMade(Path);
   if (Importer == "hf") {
     setText(Job,
             ("import \"" + llvm::sys::path::filename(Path) + "\" as model\n")
