@@ -2,10 +2,13 @@
 #include "tools/compiler/Compiler.h"
 #include "lang/Library.h"
 #include "lang/diagnostics/Lang.h"
+#include "lang/diagnostics/Tools.h"
 #include "tools/compiler/Project.h"
 #include "tools/importers/Importers.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
@@ -78,6 +81,13 @@ void Compiler::clearText(llvm::StringRef Path) {
   layFiles();
 }
 
+/// How a text is read of which only the model matters.
+static FrontendOptions modelAlone() {
+  FrontendOptions Options;
+  Options.IsOfModel = [](llvm::ArrayRef<ir::EmitSpec>) { return true; };
+  return Options;
+}
+
 /// The name of a model of the library, `mixtral-8x7b`, is a job that imports it
 /// if there is no such file.
 void Compiler::layModel(llvm::StringRef Path) {
@@ -85,8 +95,39 @@ void Compiler::layModel(llvm::StringRef Path) {
     return;
   const std::string Import =
       Path.contains('/') ? Path.str() : ("models/" + Path + ".fore").str();
-  if (findLibraryModel(Import))
-    setText(Path, "import \"" + Import + "\"\n");
+  if (!findLibraryModel(Import))
+    return;
+  const std::string Text = "import \"" + Import + "\"\n";
+  setText(Path, Text);
+  const CompiledJob &Model = read(Path, modelAlone());
+  int64_t Sequence = 4096;
+  if (Model.spec() && Model.spec()->Model.MaxPositions.isStated())
+    Sequence = std::min(Sequence, *Model.spec()->Model.MaxPositions);
+  forget(Model);
+  Assumed[Path] = {{"train.sequence", Sequence},
+                   {"train.micro_batch", 1},
+                   {"parallel.world", 1}};
+  setText(Path, llvm::formatv("{0}train {{ sequence = {1}  micro_batch = 1 }\n"
+                              "parallel {{ world = 1 }\n",
+                              Text, Sequence)
+                    .str());
+}
+
+/// Warns of what is assumed of the job that is a model of the library.
+void Compiler::reportAssumed(llvm::StringRef Path,
+                             const FrontendOptions &Options,
+                             DiagnosticEngine &Diags) {
+  const auto Of = Assumed.find(Path);
+  if (Of == Assumed.end() || Options.OnlyModel)
+    return;
+  std::vector<std::string> Keys;
+  for (const auto &[Key, Value] : Of->second)
+    if (llvm::none_of(Options.Overrides, [&, &Key = Key](llvm::StringRef O) {
+          return O.split('=').first.trim() == Key;
+        }))
+      Keys.push_back((Key.split('.').second + "=" + llvm::Twine(Value)).str());
+  if (!Keys.empty())
+    Diags.report({}, diag::AssumedKeys, Path, "--" + llvm::join(Keys, " --"));
 }
 
 /// Files of other tools that can take the place of a job, by their extension. A
@@ -167,6 +208,7 @@ CompiledJob &Compiler::read(llvm::StringRef Path, FrontendOptions Options,
   layModel(Path);
   useProject(Path, Options, Diags);
   const std::string Job = layForeign(Path, Diags);
+  reportAssumed(Path, Options, Diags);
   std::optional<ir::Spec> Spec;
   if (!Diags.hasErrors())
     Spec = compileSpec(Files, Job, withLibrary(std::move(Options)), Diags);
@@ -185,9 +227,7 @@ CompiledJob &Compiler::compile(llvm::StringRef Path, llvm::StringRef Text,
 
 CompiledJob &Compiler::compileModel(llvm::StringRef Path,
                                     llvm::StringRef Text) {
-  FrontendOptions OfModel;
-  OfModel.IsOfModel = [](llvm::ArrayRef<ir::EmitSpec>) { return true; };
-  return compile(Path, Text, std::move(OfModel));
+  return compile(Path, Text, modelAlone());
 }
 
 void Compiler::forget(const CompiledJob &Job) {

@@ -90,6 +90,8 @@ public:
 private:
   void layFiles();
   void layModel(llvm::StringRef Path);
+  void reportAssumed(llvm::StringRef Path, const FrontendOptions &Options,
+                     DiagnosticEngine &Diags);
   void useProject(llvm::StringRef Path, FrontendOptions &Options,
                   DiagnosticEngine &Diags);
   std::string layForeign(llvm::StringRef Path, DiagnosticEngine &Diags);
@@ -97,6 +99,8 @@ private:
   const PassRunner Run;
   const llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Disk, Library;
   llvm::StringMap<std::string> Texts; ///< by path, in place of the disk's
+  /// Keys of jobs that are names of models, with what they are unless given.
+  llvm::StringMap<std::vector<std::pair<llvm::StringRef, int64_t>>> Assumed;
   SourceFiles Sources;
   ParsedFiles Files;
   StructureCache Structures;
