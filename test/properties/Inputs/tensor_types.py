@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: types.py JOBS SEED
+"""usage: tensor_types.py JOBS SEED
 
 Compares what types of tensors change in random jobs (saved activations, weights,
 messages) with closed forms of Transformer Engine's linear layers.
