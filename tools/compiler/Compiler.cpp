@@ -118,7 +118,7 @@ void Compiler::reportAssumed(llvm::StringRef Path,
                              const FrontendOptions &Options,
                              DiagnosticEngine &Diags) {
   const auto Of = Assumed.find(Path);
-  if (Of == Assumed.end() || Options.OnlyModel)
+  if (Of == Assumed.end())
     return;
   std::vector<std::string> Keys;
   for (const auto &[Key, Value] : Of->second)
@@ -208,10 +208,11 @@ CompiledJob &Compiler::read(llvm::StringRef Path, FrontendOptions Options,
   layModel(Path);
   useProject(Path, Options, Diags);
   const std::string Job = layForeign(Path, Diags);
-  reportAssumed(Path, Options, Diags);
   std::optional<ir::Spec> Spec;
   if (!Diags.hasErrors())
-    Spec = compileSpec(Files, Job, withLibrary(std::move(Options)), Diags);
+    Spec = compileSpec(Files, Job, withLibrary(Options), Diags);
+  if (!Spec || !Options.IsOfModel || !Options.IsOfModel(Spec->Emits))
+    reportAssumed(Path, Options, Diags);
   if (Diags.hasErrors()) // not only of the job
     Spec.reset();
   return Jobs.emplace_back(Run, Structures, std::move(Spec), std::move(Diags));
