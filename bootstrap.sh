@@ -41,7 +41,7 @@ test_packages='libsimgrid-dev protobuf-compiler neovim vim fish chromium fonts-d
   debootstrap'
 # Needed only where Node.js did not come with npm.
 npm_packages='nodejs npm'
-tidy_packages='clang-tidy-19'
+tidy_packages='clang-tidy-19 git' # git knows the last changed files
 sanitizer_packages='libclang-rt-19-dev'
 
 say() { printf '==> %s\n' "$*" >&2; }

@@ -51,7 +51,7 @@ def main():
     def run(*command):
         subprocess.run(command, cwd=copy, check=True, stdout=sys.stderr)
 
-    run("cmake", "--preset", "debug")
+    run("cmake", "--preset", "debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0")
     run("ninja", "-C", "build/debug", "foretrace")
     os.environ["PATH"] = f"{copy}/build/debug/bin:{os.environ['PATH']}"
     run(sys.executable, "test/support/keys.py", ".", "--write")

@@ -46,7 +46,10 @@ def commands(build):
 
 
 def changed_last(root):
-    """Our files that git has, the last changed first."""
+    """Our files that git has, the last changed first; none without git."""
+    if not shutil.which("git"):
+        return []
+
     def git(*arguments):
         return subprocess.run(["git", "-C", root, *arguments], check=False,
                               text=True, stdout=subprocess.PIPE).stdout.split()
