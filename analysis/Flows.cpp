@@ -185,8 +185,9 @@ Traffic FlowCounter::trafficOf(const Flow &F) {
   return T;
 }
 
-/// Of an amount over all links: the part within an NVLink domain, which the
-/// innermost tier has, or a node where that is larger or the network is flat.
+/// Returns the part of an amount over all links that stays within an NVLink
+/// domain: that of the innermost tier, or a node where that is larger or the
+/// network is flat.
 static __int128 insideDomain(__int128 All, __int128 LeavingNode,
                              llvm::ArrayRef<__int128> ByTier) {
   return std::max(All - LeavingNode, ByTier.size() > 1 ? ByTier.front() : 0);
@@ -229,7 +230,7 @@ void FlowCounter::shareCopies(const Flow &F, const LinkSpan &Span,
       T.Message.Value / Domains * (Domains - 1) * ToDomains / ToRanks;
   const __int128 WasInside = insideDomain(T.Sent.Value, T.CrossNode, T.ByTier);
   const __int128 WasCross = T.Sent.Value - WasInside;
-  /// What \p Was of the bytes in domains before is now.
+  // Scales bytes within domains to those with shared copies.
   auto inDomains = [&](__int128 Was) {
     return WasInside == 0 ? 0 : Inside * Was / WasInside;
   };

@@ -22,8 +22,8 @@ struct ForeignName {
   }
 };
 
-/// Returns all rows. That page is parsed by the first call, those of the formats
-/// by the first of fateInJobs(), which only a mistake in a job causes.
+/// Returns all rows. That page is parsed by the first call, those of the
+/// formats by the first of fateInJobs(), which only a mistake in a job causes.
 llvm::ArrayRef<ForeignName> foreignNames();
 
 /// Returns the row of a section of the page that has the name \p Word, or null.

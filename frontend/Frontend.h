@@ -15,7 +15,8 @@ namespace foretrace {
 
 struct FrontendOptions {
   /// `name=value` as given with -D; each overrides a `param`, or a key written
-  /// with its sections, `model.attention.heads`.
+  /// with its sections, `model.attention.heads`. `cluster=NAME` takes the place
+  /// of the job's cluster (frontend/Overrides.h).
   std::vector<std::string> Overrides;
   /// Folders searched for imports after the importing file's own.
   std::vector<std::string> ImportPaths;
@@ -62,8 +63,8 @@ std::string pathOfKey(llvm::StringRef Name);
 /// \p Word here or elsewhere; none if there is no such key.
 std::vector<llvm::StringRef> namesOfKey(llvm::StringRef Word);
 
-/// Returns what a job lacks without the key or section \p Name, which belongs to
-/// no format that is imported, if it affects figures and is not modelled.
+/// Returns what a job lacks without the key or section \p Name, which belongs
+/// to no format that is imported, if it affects figures and is not modelled.
 std::optional<llvm::StringRef> findNotModelled(llvm::StringRef Name);
 
 } // namespace foretrace

@@ -57,8 +57,9 @@ static std::vector<std::string> notesOf(const FlowCounter &Counter,
   if (P.Spec.Cluster && llvm::any_of(Counter.flows(), [&](const Flow &F) {
         return Counter.isUnevenlyShared(F);
       }))
-    Notes.emplace_back("Ranks of `ep` are not spread evenly over NVLink domains, so "
-                       "each copy of a token is counted on its own link.");
+    Notes.emplace_back(
+        "Ranks of `ep` are not spread evenly over NVLink domains, so "
+        "each copy of a token is counted on its own link.");
   return Notes;
 }
 

@@ -130,9 +130,8 @@ void Deriver::deriveCluster() {
     return;
   }
   const Located<int64_t> &World = S.Parallel.World;
-  if (C.Nodes.isStated() &&
-      !holds(isAtMost(of(World), number(Devices)), diag::WorldExceedsCluster,
-             World))
+  if (C.Nodes.isStated() && !holds(isAtMost(of(World), number(Devices)),
+                                   diag::WorldExceedsCluster, World))
     error(World.Range, diag::WorldExceedsCluster, *World, *C.Nodes,
           *C.DevicesPerNode, Devices)
         .noteValue("nodes", C.Nodes);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mistakes on the command line that LLVM's parser has no good answer to.
+// Words of the command line that LLVM's parser does not know: keys of jobs as
+// options, and mistakes with what was meant.
 #ifndef FORETRACE_TOOLS_DRIVER_NEARMISSES_H
 #define FORETRACE_TOOLS_DRIVER_NEARMISSES_H
 
