@@ -9,10 +9,13 @@
 #include "passes/PassManager.h"
 #include "tools/compiler/AllKeys.h"
 #include "tools/compiler/Compiler.h"
+#include "tools/driver/ListMachines.h"
+#include "tools/driver/NearMisses.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/VirtualFileSystem.h"
 #include <functional>
 
 using namespace llvm;
@@ -55,12 +58,6 @@ static void listDiagnostics(RowWriter &To) {
   }
 }
 
-static void listFolder(StringRef Folder, RowWriter &To) {
-  for (const LibraryFile &F : libraryFiles())
-    if (sys::path::parent_path(F.Path) == Folder)
-      To.write({F.Path.str()});
-}
-
 /// `groups, state, kernel = 4, width (derived)`.
 static std::string keysOf(const layers::Layer &L) {
   std::string Keys;
@@ -101,7 +98,7 @@ static void listModels(RowWriter &To, bool IsExact) {
     return IsExact ? std::to_string(Count)
                    : scaled(Count, Billions) + Billions.Suffix.str();
   };
-  Compiler Session;
+  Compiler Session({}, makeIntrusiveRefCnt<vfs::InMemoryFileSystem>());
   for (const LibraryModel &M : libraryModels()) {
     CompiledJob &Job = Session.compileModel(
         "list.fore", ("import \"models/" + M.Title + ".fore\"").str());
@@ -115,22 +112,24 @@ static void listModels(RowWriter &To, bool IsExact) {
     Session.forget(Job);
   }
 }
-static void listClusters(RowWriter &To) { listFolder("clusters", To); }
 
 /// Lists the tables of a folder of the library with the keys that each sets,
-/// one a line.
+/// one a line. Shipped tables have no `#` but before comments.
 static void listTables(StringRef Folder, RowWriter &To) {
   for (const LibraryFile &F : libraryFiles()) {
     if (sys::path::parent_path(F.Path) != Folder)
       continue;
     SmallVector<StringRef> Lines;
     F.Text.split(Lines, '\n', -1, /*KeepEmpty=*/false);
-    erase_if(Lines, [](StringRef Line) { return Line.starts_with("#"); });
+    for (StringRef &Line : Lines)
+      Line = Line.split('#').first.rtrim();
+    erase_if(Lines, [](StringRef Line) { return Line.empty(); });
     To.write({sys::path::stem(F.Path).str(), join(Lines, ", ")});
   }
 }
 static void listRecipes(RowWriter &To) { listTables("recipes", To); }
-static void listDevices(RowWriter &To) { listTables("devices", To); }
+static void listDeviceKeys(RowWriter &To) { listTables("devices", To); }
+static void listClusterKeys(RowWriter &To) { listTables("clusters", To); }
 
 static constexpr StringRef Names[] = {
     "passes", "backends", "options", "keys",    "layers",     "metrics",
@@ -169,8 +168,8 @@ static std::vector<Listing> listings(bool IsExact) {
         {"layers", false, 0, "; "},
         {"source"}},
        [=](RowWriter &To) { listModels(To, IsExact); }},
-      {{{"path"}}, listClusters},
-      {{{"device", false, 24}, {"parameters"}}, listDevices},
+      {{{"cluster", false, 24}, {"keys"}}, listClusterKeys},
+      {{{"device", false, 24}, {"parameters"}}, listDeviceKeys},
       {{{"recipe", false, 24}, {"keys"}}, listRecipes},
       {{{"slug", false, 28}, {"severity", false, 8}, {"message"}},
        listDiagnostics}};
@@ -178,12 +177,25 @@ static std::vector<Listing> listings(bool IsExact) {
 
 ArrayRef<StringRef> listingNames() { return Names; }
 
-void list(StringRef Name, RowFormat As, bool IsExact, raw_ostream &OS) {
+static bool isSummary(StringRef Name) {
+  return Name == "devices" || Name == "clusters";
+}
+
+std::string mistakeInList(StringRef Name, bool IsAll) {
+  if (!is_contained(Names, Name))
+    return "expected one of " + join(listingNames(), ", ") +
+           didYouMean(Name, Names);
+  return IsAll && !isSummary(Name) ? "--all is for devices and clusters" : "";
+}
+
+void list(StringRef Name, RowFormat As, bool IsExact, bool IsAll,
+          raw_ostream &OS) {
   const auto *Found = find(Names, Name);
   assert(Found != std::end(Names) && "it is one of them");
-  Listing L = listings(
-      IsExact ||
-      isForPrograms(As))[static_cast<size_t>(Found - std::begin(Names))];
+  IsExact |= isForPrograms(As);
+  if (isSummary(Name) && !IsAll)
+    return (Name == "devices" ? listDevices : listClusters)(As, IsExact, OS);
+  Listing L = listings(IsExact)[static_cast<size_t>(Found - std::begin(Names))];
   RowWriter Writer(std::move(L.Columns), As, OS, /*HasHead=*/false);
   L.Write(Writer);
 }

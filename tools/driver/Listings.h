@@ -11,9 +11,13 @@ namespace foretrace::driver {
 /// What can be listed: `passes`, `backends`, ...
 llvm::ArrayRef<llvm::StringRef> listingNames();
 
-/// Prints the list \p Name, which is one of these. For people, numbers are
-/// rounded unless they shall be exact.
-void list(llvm::StringRef Name, RowFormat As, bool IsExact,
+/// Returns what is wrong with asking for the list \p Name, and for all that it
+/// summarizes if \p IsAll; empty if nothing is.
+std::string mistakeInList(llvm::StringRef Name, bool IsAll);
+
+/// Prints the list \p Name, which is one of these, or all that it summarizes.
+/// For people, numbers are rounded unless they shall be exact.
+void list(llvm::StringRef Name, RowFormat As, bool IsExact, bool IsAll,
           llvm::raw_ostream &OS);
 
 } // namespace foretrace::driver

@@ -3,9 +3,7 @@
 // `foretrace list`: what there is, one line each.
 #include "tools/driver/FormatOption.h"
 #include "tools/driver/Listings.h"
-#include "tools/driver/NearMisses.h"
 #include "tools/foretrace/Messages.h"
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
@@ -19,13 +17,15 @@ static cl::opt<std::string> What(cl::Positional, cl::cat(jobCategory()),
 
 static driver::QuantityFormatOption ListFormat(listCommand(), outputCategory(),
                                                "Format of the list:");
+static cl::opt<bool> All("all", cl::cat(outputCategory()),
+                         cl::sub(listCommand()),
+                         cl::desc("Print all keys of devices and clusters"));
 
 ExitCode runList() {
-  if (!is_contained(driver::listingNames(), What))
-    return usageError("list: expected one of " +
-                      join(driver::listingNames(), ", ") +
-                      driver::didYouMean(What, driver::listingNames()));
-  driver::list(What, ListFormat, ListFormat.isExact(), outs());
+  const std::string Mistake = driver::mistakeInList(What, All);
+  if (!Mistake.empty())
+    return usageError("list: " + Mistake);
+  driver::list(What, ListFormat, ListFormat.isExact(), All, outs());
   return ExitSuccess;
 }
 
