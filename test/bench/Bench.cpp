@@ -133,7 +133,7 @@ BENCHMARK_CAPTURE(verify, mixtral, FORETRACE_EXAMPLES "/mixtral-8x7b.fore")
     ->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(verify, llama_405b, FORETRACE_EXAMPLES "/llama3.1-405b.fore")
     ->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(verify, deepseek_v3, FORETRACE_EXAMPLES "/deepseek-v3.fore")
+BENCHMARK_CAPTURE(verify, deepseek_v3, FORETRACE_BENCH "/deepseek-v3.fore")
     ->Unit(benchmark::kMicrosecond);
 
 /// The keys of a sweep: two numbers for each, legal both.
@@ -178,7 +178,7 @@ static void evaluateRow(benchmark::State &State, const char *Path) {
 BENCHMARK_CAPTURE(evaluateRow, gpt_175b, FORETRACE_EXAMPLES "/gpt-175b.fore")
     ->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(evaluateRow, deepseek_v3,
-                  FORETRACE_EXAMPLES "/deepseek-v3.fore")
+                  FORETRACE_BENCH "/deepseek-v3.fore")
     ->Unit(benchmark::kMicrosecond);
 
 /// The same in blocks.
@@ -200,7 +200,7 @@ BENCHMARK_CAPTURE(evaluateColumns, gpt_175b,
                   FORETRACE_EXAMPLES "/gpt-175b.fore")
     ->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(evaluateColumns, deepseek_v3,
-                  FORETRACE_EXAMPLES "/deepseek-v3.fore")
+                  FORETRACE_BENCH "/deepseek-v3.fore")
     ->Unit(benchmark::kMicrosecond);
 
 /// Points a second of a sweep over 12 million of GPT-175B, or over some of
@@ -233,7 +233,7 @@ BENCHMARK_CAPTURE(sweepJob, gpt_175b, FORETRACE_EXAMPLES "/gpt-175b.fore",
     ->Iterations(1)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(sweepJob, deepseek_v3, FORETRACE_EXAMPLES "/deepseek-v3.fore",
+BENCHMARK_CAPTURE(sweepJob, deepseek_v3, FORETRACE_BENCH "/deepseek-v3.fore",
                   FORETRACE_BENCH "/deepseek-v3-axes.toml")
     ->Arg(1)
     ->Arg(2)

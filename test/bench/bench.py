@@ -156,7 +156,7 @@ def main():
     runs = int(sys.argv[2]) if len(sys.argv) > 2 else 51
     emit = ["--quiet", "--emit=simai", "-o", "/dev/null"]
     # DeepSeek-V3 on 512 times the devices of its report.
-    million = [str(SOURCE / "docs/examples/deepseek-v3.fore"),
+    million = [str(SOURCE / "test/bench/deepseek-v3.fore"),
                "-Dparallel.world=1048576", "-Dtrain.global_batch=7864320"]
     commands = {
         NOTHING: ["/bin/true"],
