@@ -4,6 +4,7 @@
 // BindCost.cpp, the cluster in BindCluster.cpp, emit blocks in BindEmit.cpp.
 #include "frontend/Bind.h"
 #include "frontend/ForeignNames.h"
+#include "frontend/Frontend.h"
 #include "frontend/MegatronLayout.h"
 #include "lang/DidYouMean.h"
 #include "lang/Library.h"
@@ -292,6 +293,14 @@ void Binder::placeRecipe(ir::TrainSpec &Train) {
   });
 }
 
+void Binder::reportAssumed(const ir::Spec &S) {
+  std::string Options;
+  for (const llvm::StringRef Key : assumedKeys(S))
+    Options += (Options.empty() ? "--" : " --") + Key.split('.').second.str();
+  if (!Options.empty())
+    Diags.report({}, diag::AssumedKeys, TheJob.ModelName, Options);
+}
+
 /// A job of the model alone can do without training and parallelism. A learned
 /// table has as many rows as a sample has tokens.
 void Binder::requireSections(ir::Spec &S) {
@@ -307,11 +316,27 @@ void Binder::requireSections(ir::Spec &S) {
     applyModelDefaults(S);
     return;
   }
+  if (!TheJob.ModelName.empty()) {
+    reportAssumed(S);
+    return;
+  }
   if (TheJob.Train.Keyword.Text.empty())
     reportMissing(diag::MissingSection, "train",
                   "train { sequence = 4096  micro_batch = 1 }");
   if (TheJob.Parallel.Keyword.Text.empty())
     reportMissing(diag::MissingSection, "parallel", "parallel { world = 8 }");
+}
+
+/// Keys that are not in ir/model/Spec.def.
+static constexpr llvm::StringRef OtherTrainKeys[] = {"model"},
+                                 OtherParallelKeys[] = {"layout"};
+
+std::vector<llvm::StringRef> Binder::keysOf(llvm::StringRef Section) {
+  if (Section == "train")
+    return keyNames<ir::TrainSpec>(OtherTrainKeys);
+  if (Section == "parallel")
+    return keyNames<ir::ParallelSpec>(OtherParallelKeys);
+  return {};
 }
 
 ir::Spec Binder::bind() {
@@ -323,19 +348,21 @@ ir::Spec Binder::bind() {
   const Body &Parallel = TheJob.Parallel;
   if (!Train.Keyword.Text.empty()) {
     takeRecipe(Train, S.Train.Recipe);
-    bindKeys(Train, S.Train, {"model"});
+    bindKeys(Train, S.Train, OtherTrainKeys);
     placeRecipe(S.Train);
     if (const Field *F = Train.findField("routing"))
       bindRouting(*F, S.Train.Routing);
-    requireKeys(Train.Keyword, S.Train, {&Train});
+    if (TheJob.ModelName.empty())
+      requireKeys(Train.Keyword, S.Train, {&Train});
   }
   if (!Parallel.Keyword.Text.empty()) {
-    bindKeys(Parallel, S.Parallel, {"layout"});
+    bindKeys(Parallel, S.Parallel, OtherParallelKeys);
     if (const Field *F = Parallel.findField("layout"))
       bindLayout(*F, S.Parallel);
     if (const Field *F = Parallel.findField("schedule"))
       bindScheduleFile(*F, S);
-    requireKeys(Parallel.Keyword, S.Parallel, {&Parallel});
+    if (TheJob.ModelName.empty())
+      requireKeys(Parallel.Keyword, S.Parallel, {&Parallel});
   }
   bindCost(S.Cost);
   S.Cluster = bindCluster();
@@ -345,6 +372,8 @@ ir::Spec Binder::bind() {
     Diags.report(S.Parallel.LayoutRange, diag::LayoutMtp);
   takeStagesOfPattern(S);
   applyDefaults(S);
+  if (!TheJob.ModelName.empty())
+    applyModelDefaults(S);
   requireDevice(S);
 
   publishKeys(S.Train);

@@ -35,7 +35,9 @@ struct Job {
   /// Whether training and parallelism need not be said; may be empty.
   std::function<bool(llvm::ArrayRef<ir::EmitSpec>)> IsOfModel;
   bool OnlyModel = false; ///< what it says beside the model is not looked at
-  SourceRange Start;      ///< where a missing section is reported
+  /// Name of a job that is a model, whose missing keys are assumed.
+  std::string ModelName;
+  SourceRange Start; ///< where a missing section is reported
 };
 
 /// Adds a kind of layer to \p J; its name must be new.
@@ -57,6 +59,8 @@ public:
   /// Layers of a model whose keys use their number.
   static constexpr size_t MaxNumberedLayers = 4096;
 
+  /// Returns the keys of `train` or `parallel`; none of another section.
+  static std::vector<llvm::StringRef> keysOf(llvm::StringRef Section);
   /// The spec, complete if nothing was reported.
   ir::Spec bind();
   /// The cluster alone, if there is one.
@@ -127,6 +131,7 @@ private:
   void takeRecipe(Body &Train, Located<std::string> &Out);
   void placeRecipe(ir::TrainSpec &Train);
   void requireSections(ir::Spec &S);
+  void reportAssumed(const ir::Spec &S);
   template <typename... Ts> void reportMissing(diag::Id Id, Ts &&...Args) {
     if (TheJob.IsComplete)
       Diags.report(TheJob.Start, Id, std::forward<Ts>(Args)...);

@@ -3,6 +3,9 @@
 // Constant defaults: the plainest choice, off where a feature can be off, so
 // that nothing is spread or recomputed unless the job says so.
 #include "frontend/Defaults.h"
+#include "frontend/Frontend.h"
+#include "ir/model/SpecFields.h"
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 
 using namespace foretrace;
@@ -111,4 +114,21 @@ llvm::ArrayRef<RequiredKey> foretrace::getRequiredKeys() {
       {"tier", "latency", "600 ns"},
   };
   return Rows;
+}
+
+bool foretrace::isRequired(llvm::StringRef Section, llvm::StringRef Name) {
+  return llvm::any_of(getRequiredKeys(), [&](const RequiredKey &R) {
+    return R.Section == Section && R.Name == Name;
+  });
+}
+
+std::vector<std::string> foretrace::assumedKeys(const ir::Spec &S) {
+  std::vector<std::string> Keys;
+  ir::visitJob(S, [&](const ir::FieldRow &Row, const auto &F) {
+    using Status = typename std::decay_t<decltype(F)>::Status;
+    const std::string Section = ir::keywordOf(Row.Section);
+    if (F.From == Status::Default && isRequired(Section, Row.Name))
+      Keys.push_back(Section + "." + Row.Name.str() + "=" + ir::spell(*F));
+  });
+  return Keys;
 }

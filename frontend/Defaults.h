@@ -16,8 +16,7 @@ void applyDefaults(ir::Spec &S);
 /// Does the same for a cluster, of a job or on its own.
 void applyDefaults(ir::ClusterSpec &C);
 
-/// Fills in what a job of the model alone need not say: one sample of one token
-/// on one rank. No number of the model depends on it.
+/// Fills in the keys without a default that a job lacks as it is a model.
 void applyModelDefaults(ir::Spec &S);
 /// Leaves of a job what its model is, with as many tokens as a sample has: the
 /// rows of a learned table of positions.
@@ -28,6 +27,8 @@ struct RequiredKey {
   llvm::StringRef Section, Name, Example;
 };
 llvm::ArrayRef<RequiredKey> getRequiredKeys();
+/// Returns whether the key \p Name of \p Section is one of them.
+bool isRequired(llvm::StringRef Section, llvm::StringRef Name);
 
 } // namespace foretrace
 

@@ -127,10 +127,7 @@ void Compilation::overrideKey(const Override &O) {
 /// The cluster that -D names, a page of the library or a file, takes the place
 /// of the job's.
 void Compilation::takeCluster() {
-  ast::Word Page = Given.Cluster;
-  if (!llvm::StringRef(Page.Text).ends_with(".toml"))
-    Page.Text = "clusters/" + Page.Text + ".toml";
-  const ast::Section *Table = Graph.loadTable(Page);
+  const ast::Section *Table = Graph.loadCluster(Given.Cluster);
   if (!Table)
     return;
   TheJob.Cluster = {};
@@ -281,6 +278,9 @@ bool Compilation::gatherAll(const JobFile *Main) {
   computeNames();
   for (JobFile *U : Graph.units())
     gather(*U);
+  if (TheJob.Train.Keyword.Text.empty() &&
+      TheJob.Parallel.Keyword.Text.empty() && !TheJob.Models.empty())
+    TheJob.ModelName = Options.ModelName;
   if (!Given.Cluster.Text.empty())
     takeCluster();
   for (const Override &O : Given.Keys)
@@ -362,6 +362,8 @@ std::optional<SweepSpec> Compilation::runSweep(llvm::StringRef Path,
   for (const Override &O : Given.Keys)
     Entries.pin(O.path(), Sources.text(O.Key.Value->Range.File)
                               .part(Sources.slice(O.Key.Value->Range)));
+  if (const SourceRange At = Given.Cluster.Range; At.isValid())
+    Entries.pin("cluster", Sources.text(At.File).part(Sources.slice(At)));
   Entries.gatherGiven(Request.Entries, Sources);
   if (Diags.hasErrors())
     return std::nullopt;

@@ -29,6 +29,10 @@ struct FrontendOptions {
   /// Whether nothing but the model is asked for, so that the rest of the job
   /// need not be legal.
   bool OnlyModel = false;
+  /// Name of the job in messages if its files set neither `train` nor
+  /// `parallel`, so that it is a model. The keys that it lacks are then assumed
+  /// and reported; with an empty name they are missing.
+  std::string ModelName;
 };
 
 /// Compiles the file at \p Path; files that \p Files has are not parsed again.
@@ -39,6 +43,10 @@ struct FrontendOptions {
 std::optional<ir::Spec> compileSpec(ParsedFiles &Files, llvm::StringRef Path,
                                     const FrontendOptions &Options,
                                     DiagnosticEngine &Diags);
+
+/// Returns the keys that were assumed for a job that is a model:
+/// `train.sequence=4096`.
+std::vector<std::string> assumedKeys(const ir::Spec &S);
 
 /// The cluster in the file \p Path, TOML or the section of a job, as an
 /// `import` finds it. -D changes its keys. Nothing after an error.

@@ -263,9 +263,21 @@ void ImportGraph::declare(JobFile &U, llvm::StringRef Path) {
   }
 }
 
-const ast::Section *ImportGraph::loadTable(const ast::Word &Path) {
+const ast::Section *ImportGraph::loadCluster(const ast::Word &Name) {
+  ast::Word Path = Name;
+  if (path::extension(Name.Text) != ".toml") {
+    Path.Text = "clusters/" + Name.Text + ".toml";
+    const std::vector<std::string> Folders =
+        importFolders(Path.Text, /*Importer=*/"", ImportPaths);
+    if (findImport(Path.Text, Folders, Sources.system()).Path.empty()) {
+      const std::string Nearest = findNearest(Path.Text, Folders);
+      suggest(Diags.report(Name.Range, diag::UnknownCluster, Name.Text),
+              Name.Range, Name.Text, path::stem(Nearest));
+      return nullptr;
+    }
+  }
   const std::string Found = locate({Path, {}}, /*Importer=*/"").Path;
-  return Found.empty() ? nullptr : loadToml(Found, Path.Range);
+  return Found.empty() ? nullptr : loadToml(Found, Name.Range);
 }
 
 JobFile *ImportGraph::load(llvm::StringRef MainPath) {

@@ -42,9 +42,10 @@ public:
     return loadToml(Path, SourceRange());
   }
 
-  /// The table that an import of \p Path finds, as if the working directory
-  /// had the importing file. Null, and reported, if there is none.
-  const ast::Section *loadTable(const ast::Word &Path);
+  /// Loads the cluster that \p Name names: a page of the library, or a file of
+  /// TOML that an import from the working directory finds. Null, and reported,
+  /// if there is none.
+  const ast::Section *loadCluster(const ast::Word &Name);
 
   /// The text of the file at \p Path, relative to the file that \p Use lies in;
   /// of -D, to the working directory. Reports one that can't be read.

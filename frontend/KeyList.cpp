@@ -47,12 +47,6 @@ template <typename T> static std::string valuesOf(llvm::StringRef Type) {
   }
 }
 
-static bool isRequired(llvm::StringRef Section, llvm::StringRef Name) {
-  return llvm::any_of(getRequiredKeys(), [&](const RequiredKey &R) {
-    return R.Section == Section && R.Name == Name;
-  });
-}
-
 template <typename VisitT>
 static void visitSpec(const ir::Spec &S, VisitT &&Visit) {
   ir::visitJob(S, Visit);

@@ -6,8 +6,13 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <algorithm>
+#include <tuple>
 
 using namespace foretrace;
+
+/// Of the words that are looked at: a distance takes time with the square of
+/// the length.
+static constexpr size_t LongestWord = 256;
 
 /// One slip per three letters of the shorter word, as compilers commonly allow:
 /// `experts_top` is not a slip for `experts`.
@@ -40,8 +45,6 @@ static bool hasOtherWord(llvm::StringRef Name, llvm::StringRef Other) {
 llvm::StringRef
 foretrace::nearestWord(llvm::StringRef Word,
                        llvm::ArrayRef<llvm::StringRef> Candidates) {
-  // The distance takes time with the square of the length.
-  constexpr size_t LongestWord = 256;
   if (Word.size() > LongestWord)
     return "";
   const std::string Digits = digitsOf(Word);
@@ -78,6 +81,41 @@ foretrace::nearestWord(llvm::StringRef Word,
     }
   }
   return Nearest;
+}
+
+std::vector<llvm::StringRef>
+foretrace::nearestWords(llvm::StringRef Word,
+                        llvm::ArrayRef<llvm::StringRef> Candidates,
+                        unsigned Most) {
+  if (Word.size() > LongestWord)
+    return {};
+  struct Near {
+    unsigned Distance;
+    size_t Other; ///< characters from the first that differs
+    llvm::StringRef Name;
+  };
+  std::vector<Near> Found;
+  const std::string Lower = Word.lower();
+  for (const llvm::StringRef Candidate : Candidates) {
+    const std::string Of = Candidate.lower();
+    const unsigned Slips = slipsIn(std::min(Word.size(), Of.size()));
+    unsigned Distance = llvm::StringRef(Of).edit_distance(Lower, true, Slips);
+    if (llvm::StringRef(Of).starts_with(Lower))
+      Distance = 0;
+    if (Distance > Slips || Distance >= Word.size())
+      continue;
+    const auto Differs =
+        std::mismatch(Lower.begin(), Lower.end(), Of.begin(), Of.end());
+    Found.push_back({Distance, static_cast<size_t>(Lower.end() - Differs.first),
+                     Candidate});
+  }
+  llvm::stable_sort(Found, [](const Near &A, const Near &B) {
+    return std::tie(A.Distance, A.Other) < std::tie(B.Distance, B.Other);
+  });
+  std::vector<llvm::StringRef> Names;
+  for (const Near &N : llvm::ArrayRef(Found).take_front(Most))
+    Names.push_back(N.Name);
+  return Names;
 }
 
 void foretrace::suggest(DiagnosticBuilder Builder, SourceRange Range,

@@ -15,6 +15,13 @@ namespace foretrace {
 llvm::StringRef nearestWord(llvm::StringRef Word,
                             llvm::ArrayRef<llvm::StringRef> Candidates);
 
+/// Returns at most \p Most of \p Candidates that can be slips for \p Word, or
+/// begin with it, the nearest one first. Unlike nearestWord(), it also returns
+/// names with another number.
+std::vector<llvm::StringRef>
+nearestWords(llvm::StringRef Word, llvm::ArrayRef<llvm::StringRef> Candidates,
+             unsigned Most);
+
 /// Adds "did you mean" for the word at \p Range if one of \p Candidates is
 /// near, and a fix-it if the word is long enough to be sure.
 void suggest(DiagnosticBuilder Builder, SourceRange Range, llvm::StringRef Word,

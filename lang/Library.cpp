@@ -46,3 +46,31 @@ const LibraryModel *foretrace::findLibraryModel(llvm::StringRef Path) {
       });
   return Found == libraryModels().end() ? nullptr : Found;
 }
+
+std::vector<std::string> foretrace::idsOf(const LibraryModel &M) {
+  llvm::StringRef Source = M.Source;
+  llvm::SmallVector<llvm::StringRef, 4> Ids;
+  if (Source.consume_front("config.json of "))
+    Source.split(Ids, " and ");
+  if (llvm::any_of(Ids, [](llvm::StringRef Id) {
+        return Id.count('/') != 1 || Id.find_first_of(" ,") != Id.npos;
+      }))
+    return {}; // a part of it, or more
+  return {Ids.begin(), Ids.end()};
+}
+
+const LibraryModel *foretrace::findNamedModel(llvm::StringRef Name) {
+  if (const LibraryModel *M = findLibraryModel(Name))
+    return M;
+  if (!Name.contains('/'))
+    return findLibraryModel("models/" + Name.lower() + ".fore");
+  const LibraryModel *Found = nullptr;
+  for (const LibraryModel &M : libraryModels())
+    if (llvm::any_of(
+            idsOf(M),
+            [&](llvm::StringRef Id) { return Id.equals_insensitive(Name); }) &&
+        // Of several, the one that is called so has no branch and all parts.
+        (!Found || M.Title.equals_insensitive(path::filename(Name))))
+      Found = &M;
+  return Found;
+}

@@ -6,6 +6,8 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include <string>
+#include <vector>
 
 namespace foretrace {
 
@@ -35,6 +37,13 @@ llvm::ArrayRef<LibraryModel> libraryModels();
 /// Returns the model that an import of \p Path means, null if there is none.
 /// Its name can have any separators, and between letters and digits none.
 const LibraryModel *findLibraryModel(llvm::StringRef Path);
+
+/// Returns the repositories at Hugging Face whose `config.json` is the source
+/// of \p M, and of all of it: `Qwen/Qwen3-8B`.
+std::vector<std::string> idsOf(const LibraryModel &M);
+/// Returns the model that has the name or the id \p Name, in any case, or that
+/// an import of this path means. Null if there is none.
+const LibraryModel *findNamedModel(llvm::StringRef Name);
 
 } // namespace foretrace
 

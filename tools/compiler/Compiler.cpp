@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/compiler/Compiler.h"
+#include "lang/DidYouMean.h"
 #include "lang/Library.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Tools.h"
 #include "tools/compiler/Project.h"
 #include "tools/importers/Importers.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
@@ -28,6 +29,7 @@ static bool runPlainly(ir::Program &P, llvm::ArrayRef<const PassInfo *> Passes,
 }
 
 static constexpr time_t NoTime = 0; ///< of a file in memory
+static constexpr llvm::StringRef StdinName = "<stdin>";
 
 /// Files in memory, whose relative paths begin where those of \p Disk do.
 static llvm::IntrusiveRefCntPtr<vfs::InMemoryFileSystem>
@@ -81,57 +83,34 @@ void Compiler::clearText(llvm::StringRef Path) {
   layFiles();
 }
 
-/// How a text is read of which only the model matters.
-static FrontendOptions modelAlone() {
-  FrontendOptions Options;
-  Options.IsOfModel = [](llvm::ArrayRef<ir::EmitSpec>) { return true; };
-  return Options;
+/// Returns the names of models, their ids, and the files of the folder of
+/// \p Path that are nearest to it.
+static std::string namesNear(llvm::StringRef Path, vfs::FileSystem &Disk) {
+  std::vector<std::string> Names;
+  for (const LibraryModel &M : libraryModels()) {
+    Names.push_back(M.Title.str());
+    llvm::append_range(Names, idsOf(M));
+  }
+  const llvm::StringRef Folder = llvm::sys::path::parent_path(Path);
+  std::error_code EC;
+  for (vfs::directory_iterator
+           It = Disk.dir_begin(Folder.empty() ? "." : Folder, EC),
+           End;
+       It != End && !EC; It.increment(EC)) {
+    llvm::SmallString<128> File(Folder);
+    llvm::sys::path::append(File, llvm::sys::path::filename(It->path()));
+    Names.push_back(File.str().str());
+  }
+  llvm::sort(Names); // a folder has no order
+  constexpr unsigned MostNames = 3;
+  return llvm::join(
+      nearestWords(Path,
+                   std::vector<llvm::StringRef>(Names.begin(), Names.end()),
+                   MostNames),
+      "`, `");
 }
 
-/// The name of a model of the library, `mixtral-8x7b`, is a job that imports it
-/// if there is no such file.
-void Compiler::layModel(llvm::StringRef Path) {
-  if (Path.empty() || Sources.system().exists(Path))
-    return;
-  const std::string Import =
-      Path.contains('/') ? Path.str() : ("models/" + Path + ".fore").str();
-  if (!findLibraryModel(Import))
-    return;
-  const std::string Text = "import \"" + Import + "\"\n";
-  setText(Path, Text);
-  const CompiledJob &Model = read(Path, modelAlone());
-  int64_t Sequence = 4096;
-  if (Model.spec() && Model.spec()->Model.MaxPositions.isStated())
-    Sequence = std::min(Sequence, *Model.spec()->Model.MaxPositions);
-  forget(Model);
-  Assumed[Path] = {{"train.sequence", Sequence},
-                   {"train.micro_batch", 1},
-                   {"parallel.world", 1}};
-  setText(Path, llvm::formatv("{0}train {{ sequence = {1}  micro_batch = 1 }\n"
-                              "parallel {{ world = 1 }\n",
-                              Text, Sequence)
-                    .str());
-}
-
-/// Warns of what is assumed of the job that is a model of the library.
-void Compiler::reportAssumed(llvm::StringRef Path,
-                             const FrontendOptions &Options,
-                             DiagnosticEngine &Diags) {
-  const auto Of = Assumed.find(Path);
-  if (Of == Assumed.end())
-    return;
-  std::vector<std::string> Keys;
-  for (const auto &[Key, Value] : Of->second)
-    if (llvm::none_of(Options.Overrides, [&, &Key = Key](llvm::StringRef O) {
-          return O.split('=').first.trim() == Key;
-        }))
-      Keys.push_back((Key.split('.').second + "=" + llvm::Twine(Value)).str());
-  if (!Keys.empty())
-    Diags.report({}, diag::AssumedKeys, Path, "--" + llvm::join(Keys, " --"));
-}
-
-/// Files of other tools that can take the place of a job, by their extension. A
-/// configuration of Hugging Face is imported by one, so that it has a name.
+/// Files of other tools that can take the place of a job, by their extension.
 static llvm::StringRef importerFor(llvm::StringRef Path) {
   return llvm::StringSwitch<llvm::StringRef>(llvm::sys::path::extension(Path))
       .Case(".json", "hf")
@@ -150,38 +129,54 @@ llvm::StringRef Compiler::textOfForeign(llvm::StringRef Path) const {
   return Found == Texts.end() ? llvm::StringRef() : Found->second;
 }
 
-/// The path of the job that is read from standard input, or made of the file at
-/// \p Path; \p Path itself if it is a job.
-std::string Compiler::layForeign(llvm::StringRef Path,
-                                 DiagnosticEngine &Diags) {
+std::string Compiler::textOf(llvm::StringRef Path) {
+  if (const llvm::StringRef Made = textOfForeign(Path); !Made.empty())
+    return Made.str();
+  const llvm::ErrorOr<FileId> File =
+      Sources.open(Path == "-" ? StdinName : Path);
+  return File ? Sources.text(*File).str().str() : "";
+}
+
+/// Returns the path of the job that \p Path stands for, whose text is laid
+/// unless it is a file: standard input, a model of the library, or the file of
+/// another tool.
+std::string Compiler::layJob(llvm::StringRef Path, DiagnosticEngine &Diags) {
+  namespace path = llvm::sys::path;
   if (Path == "-") {
-    constexpr llvm::StringLiteral Name = "<stdin>";
-    if (!Texts.count(Name)) { // it can be read once
+    if (!Texts.count(StdinName)) { // it can be read once
       const auto Given = llvm::MemoryBuffer::getSTDIN();
       if (!Given)
-        Diags.report({}, diag::FileUnreadable, Name,
+        Diags.report({}, diag::FileUnreadable, StdinName,
                      Given.getError().message());
-      setText(Name, Given ? (*Given)->getBuffer() : "");
+      setText(StdinName, Given ? (*Given)->getBuffer() : "");
     }
-    return Name.str();
+    return StdinName.str();
   }
-  const llvm::StringRef Importer = importerFor(Path);
-  if (Importer.empty() || !Sources.system().exists(Path))
+  const auto Status = Sources.system().status(Path);
+  if (!Status) {
+    if (const LibraryModel *M = findNamedModel(Path)) {
+      setText(Path, ("import \"models/" + M->Title + ".fore\"\n").str());
+      return Path.str();
+    }
+    DiagnosticBuilder B = Diags.report({}, diag::FileUnreadable, Path,
+                                       Status.getError().message());
+    if (const std::string Near = namesNear(Path, Sources.system());
+        !Near.empty())
+      B.note({}, diag::DidYouMean, Near);
+    return Path.str();
+  }
+  llvm::SmallString<128> File(Path);
+  if (Status->isDirectory()) // of a checkpoint
+    path::append(File, "config.json");
+  const llvm::StringRef Importer = importerFor(File);
+  if (Importer.empty() || !Sources.system().exists(File))
     return Path.str();
   const std::string Job = nameOfMade(Path);
-  if (Importer == "hf") {
-    setText(Job,
-            ("import \"" + llvm::sys::path::filename(Path) + "\" as model\n")
-                .str());
-    return Job;
-  }
-  const std::vector<std::string> Words = {Path.str()};
-  importers::ImportRequest Request{Words, Sources, Diags};
   if (std::optional<importers::ImportedJob> Made =
-          importers::findImporter(Importer)->Import(Request)) {
+          importers::importFile(Importer, File, Sources, Diags)) {
     std::string Text;
     llvm::raw_string_ostream OS(Text);
-    Made->Model = importers::wordOf(llvm::sys::path::stem(Path));
+    Made->Model = importers::modelNameOf(File);
     Made->write(OS);
     setText(Job, Text);
   }
@@ -205,14 +200,12 @@ std::vector<std::string> Compiler::importPaths(llvm::StringRef Path) {
 
 CompiledJob &Compiler::read(llvm::StringRef Path, FrontendOptions Options,
                             DiagnosticEngine Diags) {
-  layModel(Path);
   useProject(Path, Options, Diags);
-  const std::string Job = layForeign(Path, Diags);
+  const std::string Job = layJob(Path, Diags);
+  Options.ModelName = Path == "-" ? Job : Path.str();
   std::optional<ir::Spec> Spec;
   if (!Diags.hasErrors())
     Spec = compileSpec(Files, Job, withLibrary(Options), Diags);
-  if (!Spec || !Options.IsOfModel || !Options.IsOfModel(Spec->Emits))
-    reportAssumed(Path, Options, Diags);
   if (Diags.hasErrors()) // not only of the job
     Spec.reset();
   return Jobs.emplace_back(Run, Structures, std::move(Spec), std::move(Diags));
@@ -228,7 +221,9 @@ CompiledJob &Compiler::compile(llvm::StringRef Path, llvm::StringRef Text,
 
 CompiledJob &Compiler::compileModel(llvm::StringRef Path,
                                     llvm::StringRef Text) {
-  return compile(Path, Text, modelAlone());
+  FrontendOptions Options;
+  Options.IsOfModel = [](llvm::ArrayRef<ir::EmitSpec>) { return true; };
+  return compile(Path, Text, std::move(Options));
 }
 
 void Compiler::forget(const CompiledJob &Job) {
@@ -240,10 +235,9 @@ std::optional<SweepSpec> Compiler::readSweep(llvm::StringRef Path,
                                              const SweepRequest &Request,
                                              DiagnosticEngine &Diags) {
   layFiles();
-  layModel(Path);
   FrontendOptions All = Options;
   useProject(Path, All, Diags);
-  const std::string Job = layForeign(Path, Diags);
+  const std::string Job = layJob(Path, Diags);
   if (Diags.hasErrors())
     return std::nullopt;
   return compileSweep(Files, Job, withLibrary(std::move(All)), Request, Diags);
@@ -254,7 +248,7 @@ std::vector<ParamEntry> Compiler::listParams(llvm::StringRef Path,
                                              DiagnosticEngine &Diags) {
   layFiles();
   useProject(Path, Options, Diags);
-  const std::string Job = layForeign(Path, Diags);
+  const std::string Job = layJob(Path, Diags);
   return foretrace::listParams(Files, Job, withLibrary(std::move(Options)),
                                Diags);
 }

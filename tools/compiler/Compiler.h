@@ -43,6 +43,8 @@ public:
   /// The text of the job that was made of the file of another tool at \p Path,
   /// once it has been read.
   llvm::StringRef textOfForeign(llvm::StringRef Path) const;
+  /// The text of the job that \p Path stands for, once it has been read.
+  std::string textOf(llvm::StringRef Path);
 
   /// What positions in programs and messages speak of.
   SourceFiles &sources() { return Sources; }
@@ -89,18 +91,13 @@ public:
 
 private:
   void layFiles();
-  void layModel(llvm::StringRef Path);
-  void reportAssumed(llvm::StringRef Path, const FrontendOptions &Options,
-                     DiagnosticEngine &Diags);
   void useProject(llvm::StringRef Path, FrontendOptions &Options,
                   DiagnosticEngine &Diags);
-  std::string layForeign(llvm::StringRef Path, DiagnosticEngine &Diags);
+  std::string layJob(llvm::StringRef Path, DiagnosticEngine &Diags);
 
   const PassRunner Run;
   const llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Disk, Library;
   llvm::StringMap<std::string> Texts; ///< by path, in place of the disk's
-  /// Keys of jobs that are names of models, with what they are unless given.
-  llvm::StringMap<std::vector<std::pair<llvm::StringRef, int64_t>>> Assumed;
   SourceFiles Sources;
   ParsedFiles Files;
   StructureCache Structures;
