@@ -90,11 +90,20 @@ bool hasOrMeant(const Body &B, llvm::StringRef Key, llvm::StringRef Section,
 /// off without it; false if it is none.
 bool reportUnmodelled(const ast::Word &Key, DiagnosticEngine &Diags);
 
-/// Reports a key that \p Section doesn't have, with the best guess at what was
-/// meant. \p Names are the keys it has.
-void reportUnknownKey(const Field &F, llvm::StringRef Section,
+/// Reports the key \p K that \p Section doesn't have, with the best guess at
+/// what was meant. \p Names are the keys it has; \p All is the place of the key
+/// with its value.
+void reportUnknownKey(const ast::Word &K, SourceRange All,
+                      llvm::StringRef Section,
                       llvm::ArrayRef<llvm::StringRef> Names,
                       DiagnosticEngine &Diags);
+inline void reportUnknownKey(const Field &F, llvm::StringRef Section,
+                             llvm::ArrayRef<llvm::StringRef> Names,
+                             DiagnosticEngine &Diags) {
+  SourceRange All = F.Key.Range;
+  All.End = F.Value->Range.End;
+  reportUnknownKey(F.Key, All, Section, Names, Diags);
+}
 
 } // namespace foretrace
 

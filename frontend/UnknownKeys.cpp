@@ -143,18 +143,16 @@ bool foretrace::hasOrMeant(const Body &B, llvm::StringRef Key,
   });
 }
 
-void foretrace::reportUnknownKey(const Field &F, llvm::StringRef Section,
+void foretrace::reportUnknownKey(const ast::Word &K, SourceRange All,
+                                 llvm::StringRef Section,
                                  llvm::ArrayRef<llvm::StringRef> Names,
                                  DiagnosticEngine &Diags) {
-  const ast::Word &K = F.Key;
   const Meaning M = meaningOf(K.Text, Section, Names);
   if (M.Is == Meaning::Kind::NotModelled) {
     reportUnmodelled(K, Diags);
     return;
   }
   if (M.Is == Meaning::Kind::NoEffect) {
-    SourceRange All = K.Range;
-    All.End = F.Value->Range.End;
     Diags.report(K.Range, diag::NoEffectHere, K.Text).fix(All, "");
     return;
   }

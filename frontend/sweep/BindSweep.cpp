@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/sweep/BindSweep.h"
+#include "frontend/Bind.h"
 #include "frontend/Keys.h"
 #include "frontend/sweep/AxisValues.h"
 #include "ir/model/SpecKeys.h"
@@ -51,17 +52,25 @@ std::optional<ExprValue> SweepBinder::lookUp(llvm::ArrayRef<ast::Word> Path) {
 
 /// Reports a key that no job can have. Whether this one has it shows when it is
 /// read.
-bool SweepBinder::checkKey(const ast::Name &Key) {
+bool SweepBinder::checkKey(const ast::Name &Key, SourceRange Axis) {
   static constexpr llvm::StringRef Sections[] = {"model", "train", "parallel",
                                                  "cost", "cluster"};
-  const ast::Word &First = Key.Path.front();
+  const ast::Word &First = Key.Path.front(), &Last = Key.Path.back();
   if (Key.Path.size() > 1) {
+    const std::vector<llvm::StringRef> Known = Binder::keysOf(First.Text);
+    if (Key.Path.size() == 2 && !Known.empty() &&
+        !llvm::is_contained(Known, Last.Text)) {
+      reportUnknownKey(Last, Axis, First.Text, Known, Diags);
+      return false;
+    }
     if (llvm::is_contained(Sections, First.Text))
       return true;
     suggest(Diags.report(First.Range, diag::UnknownSection, First.Text),
             First.Range, First.Text, Sections);
     return false;
   }
+  if (First.Text == "cluster")
+    return true;
   llvm::SmallVector<llvm::StringRef> Params;
   for (JobFile *U : Files)
     for (const Symbol &S : U->Names.symbols())
@@ -114,8 +123,8 @@ void SweepBinder::bindAxis(const ast::Axis &A) {
   std::vector<AxisValues> Values;
   for (const ast::Name &K : A.Keys)
     Values.emplace_back(K, Out, Eval, Names, Diags);
-  bool IsGood =
-      llvm::all_of(A.Keys, [&](const ast::Name &K) { return checkKey(K); });
+  bool IsGood = llvm::all_of(
+      A.Keys, [&](const ast::Name &K) { return checkKey(K, A.Range); });
   for (const ast::Axis::Element &E : A.Elements) {
     if (A.Keys.size() == 1) {
       IsGood &= Values.front().add(E);

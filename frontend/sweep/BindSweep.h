@@ -55,7 +55,8 @@ private:
   void addFits(const ast::Assignment &A);
   void addTexts(llvm::StringRef Keyword, const ast::Expr &E,
                 SourceFiles &Sources);
-  void addAxis(const std::string &Path, SourceRange Range,
+  void addAxis(llvm::StringRef Path, SourceRange Range,
+               llvm::function_ref<SourceRange(llvm::StringRef)> PlaceOf,
                std::vector<ast::Axis::Element> Elements);
   void addAxes(const ast::Section &Table, const std::string &Prefix,
                SourceFiles &Sources);
@@ -100,7 +101,7 @@ private:
   void bindAxis(const ast::Axis &A);
   bool isTaken(llvm::StringRef Name) const;
   bool hasRoom(size_t More, SourceRange Range);
-  bool checkKey(const ast::Name &Key);
+  bool checkKey(const ast::Name &Key, SourceRange Axis);
   void declare(const ast::Name &Key, ExprValue V);
   void bindMetric(const SweepEntries::Metric &M);
   void bindClause(const ast::Clause &C);

@@ -142,12 +142,15 @@ const ast::Expr *SweepEntries::own(ast::ExprPtr E) {
   return E ? OwnExprs.emplace_back(std::move(E)).get() : nullptr;
 }
 
-/// \p Path is `parallel.tp`, or several with commas, which stand at \p Range.
-void SweepEntries::addAxis(const std::string &Path, SourceRange Range,
-                           std::vector<ast::Axis::Element> Elements) {
+/// \p Path is `parallel.tp`, or several with commas, which stand at \p Range;
+/// \p PlaceOf returns the place of a part of it.
+void SweepEntries::addAxis(
+    llvm::StringRef Path, SourceRange Range,
+    llvm::function_ref<SourceRange(llvm::StringRef)> PlaceOf,
+    std::vector<ast::Axis::Element> Elements) {
   ast::Axis A = {{}, std::move(Elements), Range};
   llvm::SmallVector<llvm::StringRef, 2> Keys;
-  llvm::StringRef(Path).split(Keys, ',');
+  Path.split(Keys, ',');
   for (const llvm::StringRef Key : Keys) {
     llvm::SmallVector<llvm::StringRef, 4> Names;
     Key.trim().split(Names, '.');
@@ -158,7 +161,7 @@ void SweepEntries::addAxis(const std::string &Path, SourceRange Range,
     }
     ast::Name &To = A.Keys.emplace_back();
     for (const llvm::StringRef Name : Names)
-      To.Path.push_back({Name.trim().str(), Range});
+      To.Path.push_back({Name.trim().str(), PlaceOf(Name.trim())});
   }
   add(OwnAxes.emplace_back(std::move(A)));
 }
@@ -199,7 +202,9 @@ void SweepEntries::addAxes(const ast::Section &Table, const std::string &Prefix,
         Add(*E);
     else
       Add(*A.Value);
-    addAxis(Prefix + A.Key.Text, A.Key.Range, std::move(Elements));
+    addAxis(
+        Prefix + A.Key.Text, A.Key.Range,
+        [&](llvm::StringRef) { return A.Key.Range; }, std::move(Elements));
   }
 }
 
@@ -276,7 +281,10 @@ void SweepEntries::addGiven(llvm::StringRef Flag, SourceText Text) {
     return;
   }
   if (auto Elements = parseElements(Text.part(Value), Diags))
-    addAxis(Key.str(), Text.rangeOf(Key), std::move(*Elements));
+    addAxis(
+        Key, Text.rangeOf(Key),
+        [&](llvm::StringRef Part) { return Text.rangeOf(Part); },
+        std::move(*Elements));
 }
 
 void SweepEntries::gatherGiven(llvm::ArrayRef<SweepRequest::Given> Given,
