@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/foretrace/Commands.h"
 #include "lang/Version.h"
-#include "tools/driver/NearMisses.h"
+#include "tools/driver/Arguments.h"
 #include "tools/foretrace/Messages.h"
 #include "llvm/Support/raw_ostream.h"
 

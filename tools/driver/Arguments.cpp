@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/driver/NearMisses.h"
+#include "tools/driver/Arguments.h"
 #include "frontend/Frontend.h"
 #include "lang/DidYouMean.h"
 #include <deque>
@@ -55,8 +55,7 @@ static std::string keyAsOption(ArrayRef<char *> Arguments,
                ? ("a key and its value are one word: `--" + Name + "=VALUE`")
                      .str()
                : ("`" + Argument +
-                  "` is a key of a job, which this command takes as "
-                  "it is")
+                  "` sets a key of a job, but this command changes no job")
                      .str();
   }
   return "";

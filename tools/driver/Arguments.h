@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Words of the command line that LLVM's parser does not know: keys of jobs as
-// options, and mistakes with what was meant.
-#ifndef FORETRACE_TOOLS_DRIVER_NEARMISSES_H
-#define FORETRACE_TOOLS_DRIVER_NEARMISSES_H
+// Rewrites words of the command line that LLVM's parser does not know: keys of
+// jobs as options. Mistakes are reported with what was meant.
+#ifndef FORETRACE_TOOLS_DRIVER_ARGUMENTS_H
+#define FORETRACE_TOOLS_DRIVER_ARGUMENTS_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
