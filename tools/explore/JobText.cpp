@@ -4,6 +4,8 @@
 #include "frontend/Parse.h"
 #include "lang/SourceFiles.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
 #include <map>
 
 using namespace llvm;
@@ -20,15 +22,19 @@ struct Edit {
 
 class ChangeWriter {
 public:
-  ChangeWriter(const ast::File &File, StringRef Text)
-      : File(File), Text(Text) {}
+  ChangeWriter(const ast::File &File, StringRef Text, StringRef Model)
+      : File(File), Text(Text), Model(Model) {}
 
+  /// Replaces the section with the cluster by one of the cluster \p Name, whose
+  /// keys can be written from then on.
+  void writeCluster(StringRef Name);
   /// False if the change has no place.
   bool write(StringRef Path, StringRef Value);
   std::string apply() &&;
 
 private:
-  bool writeParam(StringRef Name, StringRef Value);
+  bool writeParam(StringRef Name, StringRef Value, bool IsOfKey);
+  bool isTaken(StringRef Name) const;
   bool writeKey(const ast::Section &In, ArrayRef<StringRef> Sections,
                 StringRef Key, StringRef Value);
   const ast::Section *findTop(StringRef Keyword, bool &IsUnique) const;
@@ -38,21 +44,61 @@ private:
   }
 
   const ast::File &File;
-  const StringRef Text;
+  const StringRef Text, Model;
   std::vector<Edit> Edits;
-  std::map<std::string, std::string> NewSections; ///< entries by keyword
+  std::map<std::string, std::string> NewSections; ///< entries by head
+  std::string NewCluster;                         ///< head of its section
 };
 
 } // namespace
 
-bool ChangeWriter::writeParam(StringRef Name, StringRef Value) {
-  for (const ast::Item &I : File.Items)
-    if (const auto *P = std::get_if<ast::Param>(&I.Node);
-        P && P->Name.Text == Name && P->Default) {
+/// A param of the name of a key that has no value gets that of the key.
+bool ChangeWriter::writeParam(StringRef Name, StringRef Value, bool IsOfKey) {
+  for (const ast::Item &I : File.Items) {
+    const auto *P = std::get_if<ast::Param>(&I.Node);
+    if (!P || P->Name.Text != Name || (IsOfKey && P->Default))
+      continue;
+    if (P->Default)
       replace(P->Default->Range, Value);
-      return true;
-    }
+    else
+      Edits.push_back({I.Range.End, I.Range.End, (" = " + Value).str()});
+    return true;
+  }
   return false;
+}
+
+bool ChangeWriter::isTaken(StringRef Name) const {
+  return any_of(File.Items, [&](const ast::Item &I) {
+    const auto *Import = std::get_if<ast::Import>(&I.Node);
+    const auto *P = std::get_if<ast::Param>(&I.Node);
+    const auto *L = std::get_if<ast::Let>(&I.Node);
+    return (Import && Import->Alias.Text == Name) ||
+           (P && P->Name.Text == Name) || (L && L->Name.Text == Name);
+  });
+}
+
+void ChangeWriter::writeCluster(StringRef Name) {
+  const bool IsFile = Name.ends_with(".toml");
+  std::string Alias;
+  for (const char C : IsFile ? sys::path::stem(Name) : Name)
+    Alias += isAlnum(C) ? C : '_';
+  while (isTaken(Alias))
+    Alias += '_';
+  size_t LastImport = 0;
+  for (const ast::Item &I : File.Items)
+    if (std::holds_alternative<ast::Import>(I.Node))
+      LastImport = I.Range.End;
+  const std::string Import =
+      "import \"" +
+      (IsFile ? Name.str() : ("clusters/" + Name + ".toml").str()) + "\" as " +
+      Alias;
+  Edits.push_back({LastImport, LastImport,
+                   LastImport == 0 ? Import + "\n" : "\n" + Import});
+  bool IsUnique = true;
+  if (const ast::Section *Old = findTop("cluster", IsUnique))
+    replace(Old->Range, "");
+  NewCluster = "cluster : " + Alias;
+  NewSections[NewCluster] = "";
 }
 
 const ast::Section *ChangeWriter::findTop(StringRef Keyword,
@@ -79,9 +125,14 @@ void ChangeWriter::insertInto(const ast::Section &In, std::string Entry) {
                    IsOnLine ? "  " + Entry + "\n" : " " + Entry + " "});
 }
 
-static std::string nest(ArrayRef<StringRef> Sections, std::string Entry) {
-  for (StringRef Section : reverse(Sections))
-    Entry = (Section + " { " + Entry + " }").str();
+/// In a model, other names than those of sections are names of blocks.
+static std::string nest(ArrayRef<StringRef> Sections, std::string Entry,
+                        bool IsInModel = false) {
+  for (const StringRef Section : reverse(Sections)) {
+    const bool IsBlock = IsInModel && Section != "attention" &&
+                         Section != "ffn" && Section != "branch";
+    Entry = ((IsBlock ? "block " : "") + Section + " { " + Entry + " }").str();
+  }
   return Entry;
 }
 
@@ -124,17 +175,25 @@ bool ChangeWriter::write(StringRef Path, StringRef Value) {
   SmallVector<StringRef, 4> Names;
   Path.split(Names, '.');
   if (Names.size() == 1)
-    return writeParam(Path, Value);
+    return writeParam(Path, Value, /*IsOfKey=*/false);
+  if (Names.size() == 2)
+    writeParam(Names.back(), Value, /*IsOfKey=*/true);
   const StringRef Top = Names.front(), Key = Names.back();
   const ArrayRef<StringRef> Sections = ArrayRef(Names).drop_front().drop_back();
   bool IsUnique = true;
-  if (const ast::Section *In = findTop(Top, IsUnique))
+  const bool IsOfNewCluster = Top == "cluster" && !NewCluster.empty();
+  const ast::Section *In = IsOfNewCluster ? nullptr : findTop(Top, IsUnique);
+  if (In)
     return IsUnique && writeKey(*In, Sections, Key, Value);
-  if (Top == "model" || Top == "cost")
+  if ((Top == "model" && Model.empty()) || Top == "cost")
     return false; // it has a kind or a name
-  std::string &Entries = NewSections[Top.str()];
+  const std::string Head =
+      Top == "model"   ? (Top + " changed_" + Model + " : " + Model).str()
+      : IsOfNewCluster ? NewCluster
+                       : Top.str();
+  std::string &Entries = NewSections[Head];
   Entries += (Entries.empty() ? "" : "   ") +
-             nest(Sections, (Key + " = " + Value).str());
+             nest(Sections, (Key + " = " + Value).str(), Top == "model");
   return true;
 }
 
@@ -149,9 +208,11 @@ std::string ChangeWriter::apply() && {
     At = E.End;
   }
   Made += Text.drop_front(At);
-  for (const auto &[Keyword, Entries] : NewSections)
-    Made += (StringRef(Made).ends_with("\n") ? "\n" : "\n\n") + Keyword +
-            " { " + Entries + " }\n";
+  for (const StringRef Keyword : {"model", "train", "parallel", "cluster"})
+    for (const auto &[Head, Entries] : NewSections)
+      if (StringRef(Head).starts_with(Keyword))
+        Made += (StringRef(Made).ends_with("\n") ? "\n" : "\n\n") + Head +
+                " { " + Entries + " }\n";
   return Made;
 }
 
@@ -161,7 +222,8 @@ static std::optional<std::string> format(StringRef Text) {
   return formatFore(Sources.text(Sources.add(Text, "job")), Diags);
 }
 
-WrittenJob writeChanges(StringRef Text, ArrayRef<std::string> Changes) {
+WrittenJob writeChanges(StringRef Text, ArrayRef<std::string> Changes,
+                        StringRef Model) {
   SourceFiles Sources;
   DiagnosticEngine Diags;
   const std::optional<ast::File> File =
@@ -169,9 +231,16 @@ WrittenJob writeChanges(StringRef Text, ArrayRef<std::string> Changes) {
   if (!File)
     return {Text.str(), Changes.vec()};
   WrittenJob Made;
-  ChangeWriter Writer(*File, Text);
+  ChangeWriter Writer(*File, Text, Model);
+  for (const StringRef Change : reverse(Changes))
+    if (const auto [Path, Name] = Change.split('='); Path.trim() == "cluster") {
+      Writer.writeCluster(Name.trim().trim('"'));
+      break;
+    }
   for (size_t I = 0; I != Changes.size(); ++I) {
     const auto [Path, Value] = StringRef(Changes[I]).split('=');
+    if (Path.trim() == "cluster")
+      continue;
     const bool IsReplaced =
         any_of(Changes.drop_front(I + 1), [&, Of = Path](StringRef Later) {
           return Later.split('=').first.trim() == Of.trim();

@@ -20,10 +20,14 @@ struct WrittenJob {
 
 /// Writes \p Changes, `parallel.tp=4` each, of which the last one of a key
 /// applies, into \p Text. A key that is set gets another value, any other one
-/// is added to its section. A text in the style of `fmt` stays in it. All are
-/// the rest if the text has syntax errors.
+/// is added to its section. `cluster=h100` replaces the section by one that
+/// imports this cluster. Keys of an imported model are those of a new one that
+/// is based on it if \p Model names it; with an empty name they have no place.
+/// A text in the style of `fmt` stays in it. All are the rest if the text has
+/// syntax errors.
 WrittenJob writeChanges(llvm::StringRef Text,
-                        llvm::ArrayRef<std::string> Changes);
+                        llvm::ArrayRef<std::string> Changes,
+                        llvm::StringRef Model = "");
 
 } // namespace foretrace::explore
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/explore/LiveJob.h"
 #include "backends/report/Report.h"
+#include "tools/explore/JobText.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -27,8 +28,7 @@ bool LiveJob::load(DiagnosticEngine Diags, Shower Show) {
   Show(Job.engine(), Sources);
   const StringRef Foreign = Whole.textOfForeign(Path);
   JobPath = Foreign.empty() ? Path : Path + ".fore";
-  if (!Foreign.empty())
-    Text = Foreign.str();
+  Text = Whole.textOf(Path);
   std::vector<std::string> Folders = {folderOf(Path)};
   Folders.insert(Folders.end(), Reading.ImportPaths.begin(),
                  Reading.ImportPaths.end());
@@ -36,11 +36,11 @@ bool LiveJob::load(DiagnosticEngine Diags, Shower Show) {
   Read = {Path};
   for (unsigned I = 1; I <= Sources.forRenderer().getNumBuffers(); ++I) {
     const StringRef Name = Sources.name(FileId(I));
-    if (Name == JobPath)
-      Text = Sources.text(FileId(I)).str().str();
     Files->allow(Name);
     Read.push_back(Name.str());
   }
+  if (Job.spec())
+    Text = writeChanges(Text, assumedKeys(*Job.spec())).Text;
   Stamp = stampOf(Read);
   Session = makeSession();
   Kept = 0;

@@ -2,6 +2,7 @@
 #include "tools/foretrace/Commands.h"
 #include "lang/Version.h"
 #include "tools/driver/Arguments.h"
+#include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -145,7 +146,7 @@ ExitCode runCommandLine(int GivenArgc, char **GivenArgv) {
     return ExitUsage;
   for (const Command &C : Commands)
     if (C.Get()) {
-      const ExitCode Code = runOrWatch(C.Run);
+      const ExitCode Code = isJobPrinted() ? printJob() : runOrWatch(C.Run);
       finishMessages();
       return Code;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/foretrace/JobOptions.h"
-#include "tools/foretrace/Commands.h"
+#include "tools/explore/PrintedJob.h"
+#include "tools/foretrace/Messages.h"
 
 using namespace llvm;
 
@@ -29,7 +30,32 @@ static cl::list<std::string>
            cl::cat(jobCategory()), cl::sub(checkCommand()),
            cl::sub(calibrateCommand()));
 
+static cl::opt<bool>
+    PrintJob("print-job",
+             cl::desc("Print the job with the keys that are given or assumed, "
+                      "instead of running the command"),
+             cl::cat(jobCategory()), cl::sub(jobCommands()));
+
 StringRef jobPath() { return Job; }
+
+bool isJobPrinted() { return PrintJob; }
+
+ExitCode printJob() {
+  if (jobPath().empty())
+    return usageError("--print-job: a job is missing, for example `foretrace "
+                      "memory llama3-8b --print-job`");
+  Compiler Session;
+  CompiledJob &J = Session.read(jobPath(), frontendOptions(), makeEngine());
+  if (const ir::Spec *S = J.spec()) {
+    Expected<std::string> Text =
+        explore::printJob(Session, jobPath(), *S, frontendOptions());
+    if (!Text)
+      return failure(Text.takeError());
+    outs() << *Text;
+    outs().flush(); // messages come after it, also in a pipe
+  }
+  return showMessages(J.engine(), Session.sources());
+}
 
 std::vector<std::string> givenTraces() {
   return {Traces.begin(), Traces.end()};

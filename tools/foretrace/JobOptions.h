@@ -6,6 +6,7 @@
 #define FORETRACE_TOOLS_JOBOPTIONS_H
 
 #include "tools/compiler/Compiler.h"
+#include "tools/foretrace/Commands.h"
 
 namespace foretrace {
 
@@ -16,6 +17,11 @@ std::vector<std::string> givenTraces();
 
 /// How the frontend reads it: with `-D` and `-I` applied.
 FrontendOptions frontendOptions();
+
+/// Whether `--print-job` is given.
+bool isJobPrinted();
+/// Prints the text of the job with the keys that are given or assumed.
+ExitCode printJob();
 
 } // namespace foretrace
 
