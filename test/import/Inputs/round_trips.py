@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""usage: round_trips.py SOURCE_ROOT
+"""usage: round_trips.py SOURCE_ROOT CASES
 
 Jobs and models are exported and imported again: their specs must be the same, and models have
-as many parameters. Jobs that a format refuses are counted apart.
+as many parameters. Jobs that a format refuses are counted apart. Of all jobs of all models, at
+least CASES are taken, or all.
 """
+import itertools
 import json
 import pathlib
 import re
@@ -110,28 +112,29 @@ def main():
     refused = dict(same)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for model in MODELS:
+        cases = list(itertools.product(MODELS, range(len(JOBS))))
+        for model, number in cases[::max(1, len(cases) // int(sys.argv[2]))]:
             head = f'import "models/{model}.fore"\n'
             name = re.sub(r"[^a-z0-9]", "_", model)
-            for number, (train, parallel) in enumerate(JOBS):
-                job = folder / "job.fore"
-                job.write_text(head + REST.format(train=train, parallel=parallel))
-                if run("plan", job, "-o", "/dev/null").returncode:
-                    continue  # not legal with this model
-                for form, suffix in (("megatron", ".sh"), ("bridge", ".py"), ("hf", ".json")):
-                    if form == "hf" and number:
-                        continue
-                    if form == "hf":
-                        positions = 1024 if model == "gpt2" else 4096
-                        job.write_text(f"{head}model m : {name} {{ vocab_multiple = 1  "
-                                       f"max_positions = {positions} }}\n")
-                    wrong = trip(form, job, folder, suffix)
-                    if wrong is None:
-                        refused[form] += 1
-                    elif wrong:
-                        print(form, model, number, *wrong[:5], sep="\n  ")
-                    else:
-                        same[form] += 1
+            train, parallel = JOBS[number]
+            job = folder / "job.fore"
+            job.write_text(head + REST.format(train=train, parallel=parallel))
+            if run("plan", job, "-o", "/dev/null").returncode:
+                continue  # not legal with this model
+            for form, suffix in (("megatron", ".sh"), ("bridge", ".py"), ("hf", ".json")):
+                if form == "hf" and number:
+                    continue
+                if form == "hf":
+                    positions = 1024 if model == "gpt2" else 4096
+                    job.write_text(f"{head}model m : {name} {{ vocab_multiple = 1  "
+                                   f"max_positions = {positions} }}\n")
+                wrong = trip(form, job, folder, suffix)
+                if wrong is None:
+                    refused[form] += 1
+                elif wrong:
+                    print(form, model, number, *wrong[:5], sep="\n  ")
+                else:
+                    same[form] += 1
         for form, suffix, text in OTHERS:
             job = folder / "job.fore"
             job.write_text(text)
