@@ -86,10 +86,15 @@ if config.assertions:
     config.available_features.add("asserts")
 for feature, program in {"simgrid": "smpirun", "protoc": "protoc",
                          "chromium": "chromium", "fish": "fish", "nvim": "nvim", "vim": "vim",
-                         "dpkg": "dpkg-deb", "debootstrap": "debootstrap",
-                         "slurm": "sbatch"}.items():
+                         "dpkg": "dpkg-deb", "slurm": "sbatch"}.items():
     if shutil.which(program):
         config.available_features.add(feature)
+# It needs the network, which only the long tier asks for.
+if tier == "long" and shutil.which("debootstrap") and not subprocess.run(
+        ["debootstrap", "--print-debs", "--variant=minbase", "bookworm",
+         os.path.join(config.build_dir, "debootstrap")],
+        check=False, capture_output=True).returncode:
+    config.available_features.add("debootstrap")
 # What bootstrap.sh installs for tests of the extension of VS Code.
 node_modules = os.path.join(config.src_root, "build", "npm", "node_modules")
 if shutil.which("node") and os.path.isdir(node_modules):

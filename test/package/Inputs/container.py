@@ -85,4 +85,5 @@ def main():
     os.execv(stage.entry[0], stage.entry + sys.argv[3:])
 
 
-main()
+if __name__ == "__main__":
+    main()
