@@ -293,14 +293,6 @@ void Binder::placeRecipe(ir::TrainSpec &Train) {
   });
 }
 
-void Binder::reportAssumed(const ir::Spec &S) {
-  std::string Options;
-  for (const llvm::StringRef Key : assumedKeys(S))
-    Options += (Options.empty() ? "--" : " --") + Key.split('.').second.str();
-  if (!Options.empty())
-    Diags.report({}, diag::AssumedKeys, TheJob.ModelName, Options);
-}
-
 /// A job of the model alone can do without training and parallelism. A learned
 /// table has as many rows as a sample has tokens.
 void Binder::requireSections(ir::Spec &S) {
@@ -317,7 +309,7 @@ void Binder::requireSections(ir::Spec &S) {
     return;
   }
   if (!TheJob.ModelName.empty()) {
-    reportAssumed(S);
+    reportAssumed(S, TheJob.ModelName, Diags);
     return;
   }
   if (TheJob.Train.Keyword.Text.empty())

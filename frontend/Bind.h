@@ -131,7 +131,6 @@ private:
   void takeRecipe(Body &Train, Located<std::string> &Out);
   void placeRecipe(ir::TrainSpec &Train);
   void requireSections(ir::Spec &S);
-  void reportAssumed(const ir::Spec &S);
   template <typename... Ts> void reportMissing(diag::Id Id, Ts &&...Args) {
     if (TheJob.IsComplete)
       Diags.report(TheJob.Start, Id, std::forward<Ts>(Args)...);

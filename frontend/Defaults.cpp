@@ -5,6 +5,7 @@
 #include "frontend/Defaults.h"
 #include "frontend/Frontend.h"
 #include "ir/model/SpecFields.h"
+#include "lang/diagnostics/Frontend.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 
@@ -131,4 +132,13 @@ std::vector<std::string> foretrace::assumedKeys(const ir::Spec &S) {
       Keys.push_back(Section + "." + Row.Name.str() + "=" + ir::spell(*F));
   });
   return Keys;
+}
+
+void foretrace::reportAssumed(const ir::Spec &S, llvm::StringRef Name,
+                              DiagnosticEngine &Diags) {
+  std::string Options;
+  for (const llvm::StringRef Key : assumedKeys(S))
+    Options += (Options.empty() ? "--" : " --") + Key.split('.').second.str();
+  if (!Options.empty())
+    Diags.report({}, diag::AssumedKeys, Name, Options);
 }

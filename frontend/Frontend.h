@@ -47,6 +47,9 @@ std::optional<ir::Spec> compileSpec(ParsedFiles &Files, llvm::StringRef Path,
 /// Returns the keys that were assumed for a job that is a model:
 /// `train.sequence=4096`.
 std::vector<std::string> assumedKeys(const ir::Spec &S);
+/// Warns of them, if there are any; \p Name is the job.
+void reportAssumed(const ir::Spec &S, llvm::StringRef Name,
+                   DiagnosticEngine &Diags);
 
 /// The cluster in the file \p Path, TOML or the section of a job, as an
 /// `import` finds it. -D changes its keys. Nothing after an error.

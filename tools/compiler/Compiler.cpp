@@ -16,6 +16,14 @@
 using namespace foretrace;
 namespace vfs = llvm::vfs;
 
+std::string foretrace::stemOfJob(llvm::StringRef Path) {
+  namespace path = llvm::sys::path;
+  if (Path == "-")
+    return "stdin";
+  const bool IsName = path::extension(Path) != ".fore" && findNamedModel(Path);
+  return (IsName ? path::filename(Path) : path::stem(Path)).str();
+}
+
 /// The library is looked at last: what stands beside a job or in its own
 /// folders wins.
 static FrontendOptions withLibrary(FrontendOptions Options) {

@@ -20,6 +20,10 @@
 
 namespace foretrace {
 
+/// Returns what files are called after the job at \p Path: `job` for
+/// `job.fore`, `llama3.1-405b` for this model.
+std::string stemOfJob(llvm::StringRef Path);
+
 /// Owns the texts, the syntax of files, the structures that jobs share, and the
 /// jobs with their programs and messages. A file is parsed again only if its
 /// text has changed, and passes that see no numbers run once for a structure.

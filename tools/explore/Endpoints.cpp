@@ -98,7 +98,8 @@ bool Endpoints::writeData(CompiledJob &Of, raw_ostream &OS) {
   ir::ExprOverlay Sizes(*P);
   JobFigures Figures(Sizes, Validity::ThisJob);
   const ir::EmitSpec Emit;
-  const EmitRequest Request{*P, Figures, Emit, Job.stem(), Where, &Sources};
+  const std::string Stem = stemOfJob(Job.path());
+  const EmitRequest Request{*P, Figures, Emit, Stem, Where, &Sources};
   if (!report::check(Request, {}, Of.engine()))
     return false;
   report::writeData(Request, OS);

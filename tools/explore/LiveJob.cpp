@@ -13,8 +13,6 @@ namespace foretrace::explore {
 LiveJob::LiveJob(std::string Path, FrontendOptions Reading)
     : Path(std::move(Path)), Reading(std::move(Reading)), JobPath(this->Path) {}
 
-StringRef LiveJob::stem() const { return sys::path::stem(Path); }
-
 static std::string folderOf(StringRef Path) {
   const StringRef Folder = sys::path::parent_path(Path);
   return Folder.empty() ? "." : Folder.str();

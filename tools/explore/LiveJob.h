@@ -37,10 +37,9 @@ public:
   /// Another one for other files.
   llvm::StringRef stamp() const { return Stamp; }
 
-  /// The path as it was given, the text of the job and its name.
+  /// The path as it was given, and the text of the job.
   llvm::StringRef path() const { return Path; }
   llvm::StringRef text() const { return Text; }
-  llvm::StringRef stem() const;
   /// -D and -I of the command line.
   const FrontendOptions &reading() const { return Reading; }
 

@@ -8,7 +8,6 @@
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/foretrace/Pipeline.h"
-#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -69,7 +68,7 @@ static void emitJob(CompiledJob &Job, const SourceFiles &Sources) {
     if (!IRLevel.empty())
       E.set("level", Kind::Text, IRLevel);
     if (!To.Folder.empty() && !E.Options.find("file"))
-      E.set("file", Kind::Text, (sys::path::stem(jobPath()) + ".ftir").str());
+      E.set("file", Kind::Text, stemOfJob(jobPath()) + ".ftir");
   }
 
   driver::Emitter Emitter = makeEmitter(jobPath(), To, Sources, Diags);

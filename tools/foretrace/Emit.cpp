@@ -5,7 +5,6 @@
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/foretrace/Pipeline.h"
-#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -76,7 +75,7 @@ driver::Emitter makeEmitter(StringRef Path, driver::Destination To,
                             DiagnosticEngine &Diags) {
   driver::EmitterOptions Options;
   Options.To = std::move(To);
-  Options.Stem = Path == "-" ? "stdin" : sys::path::stem(Path).str();
+  Options.Stem = stemOfJob(Path);
   Options.MayLeaveFolder = AllowOutside;
   Options.IsQuiet = isQuiet();
   Options.Writing = outputOptions();

@@ -276,6 +276,8 @@ ExitCode runSweep() {
     return explainPoint(Session, *S);
   if (CompiledJob *Refused = sweep::begin(Session, *S, SweepEmits.empty()))
     return showMessages(Refused->engine(), Session.sources());
+  if (const ir::Spec *First = sweep::replay(Session, *S, 0).spec())
+    reportAssumed(*First, jobPath(), Diags);
   if (Launch.isWanted()) {
     Launch.Inputs.add(Session.sources());
     Expected<bool> IsDone = sweep::launch(*S, commandLine(*S), Launch, outs());

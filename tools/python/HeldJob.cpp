@@ -8,7 +8,6 @@
 #include "tools/driver/Process.h"
 #include "tools/explain/Printer.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/Path.h"
 #include <thread>
 
 using namespace llvm;
@@ -94,7 +93,7 @@ std::vector<ir::EmitSpec> HeldJob::blocksOf(const BlockRequest &Asked,
   for (ir::EmitSpec &Block : Blocks) // by itself it goes to standard output
     if (Block.Backend == "ir" && !Block.Options.find("file"))
       Block.set("file", ir::Attribute::Kind::Text,
-                (sys::path::stem(Of.Path) + ".ftir").str());
+                stemOfJob(Of.Path) + ".ftir");
   if (Asked.Options.empty())
     return Blocks;
   const std::optional<ir::EmitSpec> Given =
@@ -110,7 +109,7 @@ std::vector<ir::EmitSpec> HeldJob::blocksOf(const BlockRequest &Asked,
 /// How blocks of a job at \p Path are emitted.
 static driver::EmitterOptions emitterOptions(StringRef Path) {
   driver::EmitterOptions Options;
-  Options.Stem = sys::path::stem(Path).str();
+  Options.Stem = stemOfJob(Path);
   Options.IsQuiet = true;
   return Options;
 }
