@@ -3,11 +3,11 @@
 #include "analysis/Caveats.h"
 #include "lang/Library.h"
 #include "tools/compiler/Compiler.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/VirtualFileSystem.h"
+#include <cmath>
 
 using namespace llvm;
 
