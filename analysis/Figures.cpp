@@ -100,14 +100,24 @@ std::optional<Expr> JobFigures::fits() {
 }
 
 std::optional<Expr> JobFigures::crossNode() const {
-  if (!P->Spec.Cluster)
+  if (!P->Spec.Cluster ||
+      (For == Validity::AnyKeys && isOfJobAlone(FigureId::CrossNode, *P)))
     return std::nullopt;
   return FlowCounter(P, FlowSpan::Iteration).crossNode();
 }
 
 bool foretrace::isOfTime(FigureId Id) {
-  return Id == FigureId::Time || Id == FigureId::Mfu ||
-         Id == FigureId::TokensPerSecond || Id == FigureId::Exposed;
+  return Id == FigureId::Time || Id == FigureId::TimeUpper ||
+         Id == FigureId::Mfu || Id == FigureId::TokensPerSecond ||
+         Id == FigureId::Exposed;
+}
+
+/// How many copies of a token leave a node depends on the nodes.
+bool foretrace::isOfJobAlone(FigureId Id, const Program &P) {
+  return isOfTime(Id) || (Id == FigureId::CrossNode &&
+                          llvm::any_of(P.Blocks, [](const Block &B) {
+                            return B.Copies.has_value();
+                          }));
 }
 
 bool foretrace::isOfTime(llvm::StringRef Name) {
@@ -128,6 +138,17 @@ std::optional<Expr> JobFigures::time() {
   if (!hasTime())
     return std::nullopt;
   return numberOf(P, iteration().Total.value());
+}
+
+std::optional<Expr> JobFigures::timeUpper() {
+  if (!hasTime())
+    return std::nullopt;
+  const IterationTime &Of = iteration();
+  const double Upper =
+      std::ceil(static_cast<double>(Of.Total.value()) * (1 + Of.Uncertainty));
+  if (Upper >= static_cast<double>(INT64_MAX))
+    return std::nullopt;
+  return numberOf(P, static_cast<int64_t>(Upper));
 }
 
 static std::optional<Expr> countOf(ExprScope P, __int128 Number) {
@@ -197,14 +218,22 @@ std::optional<Expr> JobFigures::of(FigureId Id) {
   }
 }
 
-std::vector<std::optional<ExprId>> JobFigures::all() {
+std::vector<std::optional<ExprId>>
+JobFigures::all(llvm::function_ref<bool(size_t)> IsWanted) {
   std::vector<std::optional<ExprId>> All;
+  auto Add = [&](auto Make) {
+    std::optional<Expr> Made;
+    if (IsWanted(All.size()))
+      Made = Make();
+    All.push_back(Made);
+  };
 #define STAGE_FIGURE(ENUMERATOR, ...)                                          \
-  All.push_back(ExprId(*of(FigureId::ENUMERATOR)));
+  Add([&] { return of(FigureId::ENUMERATOR); });
 #include "analysis/Figures.def"
-#define JOB_FIGURE(ENUMERATOR, ...) All.push_back(of(FigureId::ENUMERATOR));
+#define JOB_FIGURE(ENUMERATOR, ...)                                            \
+  Add([&] { return of(FigureId::ENUMERATOR); });
 #include "analysis/Figures.def"
   for (llvm::StringRef Group : allGroupNames())
-    All.push_back(ExprId(messagesOf(Group)));
+    Add([&] { return messagesOf(Group); });
   return All;
 }

@@ -58,6 +58,9 @@ const FigureInfo &getInfo(FigureId Id);
 
 /// Returns whether a figure follows from the time of an iteration.
 bool isOfTime(FigureId Id);
+/// Returns whether a figure is of the job of \p P alone, so that it has to be
+/// found anew for a job of the same structure.
+bool isOfJobAlone(FigureId Id, const ir::Program &P);
 /// The same of the figure of that name; false if it is none.
 bool isOfTime(llvm::StringRef Name);
 
@@ -71,8 +74,10 @@ public:
   /// Returns a figure of the job. A figure of stages is its maximum over all
   /// ranks. Returns nothing if the job lacks a key that the figure needs.
   std::optional<ir::Expr> of(FigureId Id);
-  /// Returns all figures, in the order of `allFigures`.
-  std::vector<std::optional<ir::ExprId>> all();
+  /// Returns all figures, in the order of `allFigures`; nothing for those whose
+  /// number \p IsWanted does not accept.
+  std::vector<std::optional<ir::ExprId>>
+  all(llvm::function_ref<bool(size_t)> IsWanted = [](size_t) { return true; });
 
   // Building blocks of the expressions in analysis/Figures.def.
   ir::ExprScope scope() const { return P; }
@@ -95,6 +100,7 @@ public:
   std::optional<ir::Expr> fits();
   std::optional<ir::Expr> crossNode() const;
   std::optional<ir::Expr> time();
+  std::optional<ir::Expr> timeUpper();
   std::optional<ir::Expr> mfu();
   std::optional<ir::Expr> tokensPerSecond();
   std::optional<ir::Expr> exposed();
