@@ -160,6 +160,26 @@ void LinkMap::forEachOther(AxisRef Axes, int64_t Size, const Senders &From,
   }
 }
 
+/// How many ranks of a group share a domain of \p Size, one of them included;
+/// nothing if that is not the same for all. A rank is a number with a digit for
+/// each axis: domains that end between two of its digits, or divide one, have
+/// as many of each.
+std::optional<int64_t> LinkMap::sharing(const Group &G, int64_t Size) const {
+  int64_t Number = 1;
+  AxisList Axes = axesBeside(G.Axes);
+  Axes.append(G.Axes.begin(), G.Axes.end());
+  for (const Axis A : Axes) {
+    const int64_t Step = step(A), End = Step * M[A];
+    if (M[A] == 1 || Step % Size == 0)
+      continue;
+    if (Size % Step != 0 || (Size % End != 0 && End % Size != 0))
+      return std::nullopt;
+    if (llvm::is_contained(G.Axes, A))
+      Number *= std::min(Size, End) / Step;
+  }
+  return Number;
+}
+
 LinkSpan
 LinkMap::span(__int128 Links,
               llvm::function_ref<__int128(int64_t Size)> Together) const {
@@ -196,6 +216,11 @@ LinkSpan LinkMap::within(const Group &G, Route By, StageRange Stages) const {
   else
     ForEach(Ranks, [&](const Senders &S, int64_t) { Links += S.count(); });
   return span(Links, [&](int64_t Size) {
+    if (const auto Sharing =
+            G.Members == GroupMembers::All && By == Route::Exchange
+                ? sharing(G, Size)
+                : std::nullopt)
+      return All.count() * (*Sharing - 1);
     __int128 Sum = 0;
     ForEach(Size, [&](const Senders &S, int64_t Distance) {
       if (S.count() != 0)

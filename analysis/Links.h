@@ -80,6 +80,7 @@ private:
                      Visitor Visit) const;
   void forEachNext(const ir::Group &G, Route By, Senders From,
                    Visitor Visit) const;
+  std::optional<int64_t> sharing(const ir::Group &G, int64_t Size) const;
   void forEachOther(llvm::ArrayRef<ir::Axis> Axes, int64_t Size,
                     const Senders &From, int64_t Distance, Visitor Visit) const;
   void addOffRail(const Senders &From, int64_t Distance,

@@ -14,6 +14,22 @@ static ExprId numberOf(Program &P, const Located<int64_t> &F) {
 
 bool Structure::isRefusal() const { return !P.Facts.contains(Fact::Complete); }
 
+/// Numbers on which a program depends in ways that its checks do not say: with
+/// copies of tokens, their number; where some layers of a chunk differ, what
+/// each chunk has.
+static llvm::SmallVector<const Located<int64_t> *>
+decidingNumbers(const Program &P) {
+  const TrainSpec &T = P.Spec.Train;
+  const ParallelSpec &Of = P.Spec.Parallel;
+  llvm::SmallVector<const Located<int64_t> *> All;
+  if (llvm::any_of(P.Blocks,
+                   [](const Block &B) { return B.Copies.has_value(); }))
+    All.push_back(&Of.Ep);
+  if (T.RecomputeNumLayers.isPresent() || T.OffloadNumLayers.isPresent())
+    All.append({&Of.Pp, &Of.Vpp, &Of.FirstStageLayers, &Of.LastStageLayers});
+  return All;
+}
+
 std::optional<Structure> Structure::of(const Program &Given) {
   // Text does not say checks; without them everything would be legal.
   if (Given.Checks.empty())
@@ -21,15 +37,17 @@ std::optional<Structure> Structure::of(const Program &Given) {
   // Which layers there are then depends on numbers in ways that no check says,
   // and so does the load of experts.
   const TrainSpec &T = Given.Spec.Train;
-  const bool HasCopies = llvm::any_of(
-      Given.Blocks, [&](const Block &B) { return B.Copies.has_value(); });
-  if (T.ExpertLoad.isPresent() || HasCopies ||
-      T.RecomputeNumLayers.isPresent() || T.OffloadNumLayers.isPresent() ||
+  if (T.ExpertLoad.isPresent() ||
       llvm::any_of(Given.Spec.Model.Blocks, [](const BlockSpec &B) {
         return !B.Receives.empty() || !B.Shares.empty();
       }))
     return std::nullopt;
   Structure S(Given);
+  for (const Located<int64_t> *F : decidingNumbers(S.P)) {
+    const ExprId Of = ::numberOf(S.P, *F);
+    S.P.Checks.insert(S.P.Checks.begin(),
+                      {Check::Kind::Decision, Of, S.P.Sizes.value(Of)});
+  }
   std::vector<ExprId> Wanted;
   for (const Check &C : S.P.Checks)
     Wanted.push_back(C.Of);
@@ -179,8 +197,18 @@ bool foretrace::isSplitAlike(const Spec &A, const Spec &B) {
              });
     });
   };
+  auto AreLayersAlike = [](const TrainSpec &X, const TrainSpec &Y) {
+    auto IsSame = [](const auto &M, const auto &N) {
+      return M.isPresent() == N.isPresent() && (!M.isPresent() || *M == *N);
+    };
+    return IsSame(X.Recompute, Y.Recompute) &&
+           IsSame(X.RecomputeNumLayers, Y.RecomputeNumLayers) &&
+           IsSame(X.OffloadActivations, Y.OffloadActivations) &&
+           IsSame(X.OffloadNumLayers, Y.OffloadNumLayers);
+  };
   const auto &Branch = A.Model.Branch, &Other = B.Model.Branch;
-  return A.Parallel.Steps.empty() && B.Parallel.Steps.empty() &&
+  return AreLayersAlike(A.Train, B.Train) && A.Parallel.Steps.empty() &&
+         B.Parallel.Steps.empty() &&
          A.Model.Blocks.size() == B.Model.Blocks.size() &&
          AreAlike(
              A.Parallel.Layout, B.Parallel.Layout,

@@ -179,13 +179,11 @@ bool RowEvaluator::run() {
 }
 
 ColumnEvaluator::ColumnEvaluator(const ExprCode &Code)
-    : Code(Code), Columns(Code.slots()), Ranges(Code.slots()) {
+    : Code(Code), Columns(new Column[Code.slots()]), Ranges(Code.slots()) {
   for (const auto &[Slot, L] : llvm::enumerate(Code.leaves()))
     Columns[Slot].fill(L.Value);
-  for (const ExprCode::Constant &C : Code.constants()) {
-    Columns[C.Slot].fill(C.Value);
+  for (const ExprCode::Constant &C : Code.constants())
     Ranges[C.Slot] = {C.Value, C.Value};
-  }
 }
 
 namespace {
@@ -339,6 +337,12 @@ void ColumnEvaluator::run(size_t Count) {
   if (Count == 0)
     return; // columns without rows are within no bounds
   Missing.fill(Code.isMissing());
+  if (Filled < Count) {
+    for (const ExprCode::Constant &C : Code.constants())
+      std::fill(Columns[C.Slot].begin() + Filled,
+                Columns[C.Slot].begin() + Count, C.Value);
+    Filled = Count;
+  }
   for (size_t Leaf = 0; Leaf < Code.leaves().size(); ++Leaf)
     Ranges[Leaf] = boundsOf(Columns[Leaf], Count);
   for (const ExprCode::Step &S : Code.steps())

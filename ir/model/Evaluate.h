@@ -111,8 +111,10 @@ private:
   Bounds compute(const ExprCode::Step &S, size_t Count);
 
   const ExprCode &Code;
-  std::vector<Column> Columns;
+  /// By slot; pages of rows that nobody computes are never touched.
+  std::unique_ptr<Column[]> Columns;
   std::vector<Bounds> Ranges; ///< parallel to Columns
+  size_t Filled = 0;          ///< rows that have the constants
   RowFlags Missing = {};
 };
 

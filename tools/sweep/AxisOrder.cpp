@@ -8,12 +8,14 @@ using namespace llvm;
 namespace foretrace::sweep {
 
 /// The key of an axis that is evaluated in columns. What `derive` holds against
-/// a number that it finds itself is part of a structure.
+/// a number that it finds itself is part of a structure, and so is how many
+/// layers of a chunk differ.
 static std::optional<ir::Key> innerKey(StringRef Name) {
   using ir::KeyId;
   const std::optional<ir::Key> K = ir::findNumber(Name);
   if (!K || is_contained(
-                {KeyId::ParallelDp, KeyId::ParallelGa, KeyId::ModelPaddedVocab},
+                {KeyId::ParallelDp, KeyId::ParallelGa, KeyId::ModelPaddedVocab,
+                 KeyId::TrainRecomputeNumLayers, KeyId::TrainOffloadNumLayers},
                 K->Id))
     return std::nullopt;
   return K;

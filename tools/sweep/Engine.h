@@ -93,11 +93,17 @@ struct Sweep {
   FrontendOptions Options;
   DiagnosticEngine Diags; ///< without messages: what is allowed
   sweep::Space Space;
+  std::vector<size_t> MetricsRead = Space.spec().metricsRead();
   Shard Of = {};
   /// Digest of its files; see digestOf.
   std::string Sources = {};
   /// Bytes that tensors can have of a device; see usableMemoryOf.
   std::optional<int64_t> UsableMemory = {};
+  /// Whether metrics that nothing reads are measured, too, for a database.
+  bool MeasuresAll = true;
+  bool measures(size_t Metric) const {
+    return MeasuresAll || llvm::is_contained(MetricsRead, Metric);
+  }
   bool IsDurable = false; ///< what is found survives a loss of power at once
   /// What all points are read from.
   llvm::IntrusiveRefCntPtr<FrozenFiles> Files =

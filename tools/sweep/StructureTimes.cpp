@@ -25,6 +25,11 @@ StructureTimes::StructureTimes(const ir::Program &Of,
   HasWork = !Flops.isOverflow();
   OfMicroBatch = Flops.ofMicroBatch().model().From;
   OfJob = tokensOfIteration(P).From;
+  for (const ir::Axis A : ir::allAxes())
+    Ranks.push_back(sizeOf(P, A));
+  for (const ir::ExprNode &N : P.Sizes)
+    if (N.Op == ir::ExprOp::Key && N.Left.isValid() && findField(P.Spec, N.Key))
+      Derived.push_back(N.Key);
 }
 
 /// All replicas and micro-batches together may have more than 2^63.
@@ -38,8 +43,8 @@ JobFigures::AllWork StructureTimes::work() const {
 }
 
 /// The passes that split a job read its spec and layers alone.
-const StructureTimes::Split *StructureTimes::split(const ir::Program &Derived) {
-  ir::ParallelSpec Parallel = Derived.Spec.Parallel;
+const StructureTimes::Split *StructureTimes::split() {
+  ir::ParallelSpec Parallel = P.Spec.Parallel;
   SplitNumbers Numbers;
   for (const auto &[F, N] :
        zip_equal(StageSplitter::numbersOf(Parallel), Numbers))
@@ -51,8 +56,8 @@ const StructureTimes::Split *StructureTimes::split(const ir::Program &Derived) {
   const auto [It, IsNew] = Splits.try_emplace(Numbers);
   if (IsNew) {
     ir::Program Scratch;
-    Scratch.Spec = Derived.Spec;
-    Scratch.Mesh = Derived.Mesh;
+    Scratch.Spec = P.Spec;
+    Scratch.Mesh = P.Mesh;
     Scratch.Layers = P.Layers;
     DiagnosticEngine Nobody;
     if (buildSchedule(Scratch, Nobody) && assignStages(Scratch, Nobody) &&
@@ -94,14 +99,37 @@ bool StructureTimes::time() {
   return true;
 }
 
-TimeFigures StructureTimes::figures(ir::Program Derived, PipelineTimer &Timer) {
-  if (!Derived.Spec.Cost.Kind.is(ir::CostKind::Estimate))
-    return {};
-  const Split *Of = split(Derived);
+/// Gives expressions the values of the spec, and of the stages of \p Of;
+/// numbers that follow from others get those in the spec.
+void StructureTimes::revalue(const Split *Of) {
+  P.Sizes.revalue([&](ir::Key K) -> std::optional<int64_t> {
+    if (ir::isOfStage(K.Id)) {
+      if (!Of)
+        return std::nullopt;
+      const auto It = find_if(
+          Of->Counts, [&](const StageCount &C) { return C.first == K; });
+      return It == Of->Counts.end() ? std::nullopt : std::optional(It->second);
+    }
+    if (is_contained(Derived, K))
+      return std::nullopt;
+    const Located<int64_t> *F = findField(P.Spec, K);
+    return F && F->isPresent() ? std::optional(F->Value) : std::nullopt;
+  });
+  for (const ir::Key K : Derived)
+    findField(P.Spec, K)->Value = P.Sizes.value(*P.Sizes.find(K));
+}
+
+TimeFigures StructureTimes::figures(ArrayRef<Number> Numbers,
+                                    PipelineTimer &Timer,
+                                    function_ref<bool(size_t)> IsWanted) {
+  for (const auto &[Key, Value] : Numbers)
+    findField(P.Spec, Key)->Value = Value;
+  revalue(nullptr);
+  for (const auto &[A, Of] : zip_equal(ir::allAxes(), Ranks))
+    P.Mesh[A] = P.Sizes.value(Of);
+  const Split *Of = split();
   if (!Of)
     return {};
-  P.Spec = std::move(Derived.Spec);
-  P.Mesh = Derived.Mesh;
   if (Of != Last) {
     P.Schedule = Of->Schedule;
     for (const auto &[To, From] : zip_equal(P.Stages, Of->Stages)) {
@@ -111,23 +139,17 @@ TimeFigures StructureTimes::figures(ir::Program Derived, PipelineTimer &Timer) {
     }
     Last = Of;
   }
-  P.Sizes.revalue([&](ir::Key K) -> std::optional<int64_t> {
-    if (ir::isOfStage(K.Id)) {
-      const auto It = find_if(
-          Of->Counts, [&](const StageCount &C) { return C.first == K; });
-      return It == Of->Counts.end() ? std::nullopt : std::optional(It->second);
-    }
-    const Located<int64_t> *F = findField(P.Spec, K);
-    return F && F->isPresent() ? std::optional(F->Value) : std::nullopt;
-  });
-  if (!time())
-    return {};
+  revalue(Of);
   ir::ExprOverlay Sizes(P);
   JobFigures Figures(Sizes, Validity::ThisJob);
-  Figures.setIteration(estimateIteration(P, Timer, links()), work());
+  const bool IsTimed = P.Facts.contains(ir::Fact::Costs) &&
+                       P.Spec.Cost.Kind.is(ir::CostKind::Estimate) && time();
+  if (IsTimed)
+    Figures.setIteration(estimateIteration(P, Timer, links()), work());
   TimeFigures Out(allFigures().size(), ir::NoValue);
   for (size_t F = 0; F < Out.size(); ++F)
-    if (isOfTime(static_cast<FigureId>(F)))
+    if (const auto Id = static_cast<FigureId>(F);
+        IsWanted(F) && isOfJobAlone(Id, P) && (IsTimed || !isOfTime(Id)))
       if (const std::optional<ir::Expr> E =
               Figures.of(static_cast<FigureId>(F)))
         Out[F] = E->value();

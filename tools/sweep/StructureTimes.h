@@ -19,10 +19,13 @@ public:
   /// \p Known has the counts of stages of splits.
   StructureTimes(const ir::Program &Of, std::shared_ptr<StageSplits> Known);
 
-  /// Returns the figures of the job of \p Derived, which is of the structure
-  /// and has passed `derive`; nothing if its time is not known. \p Timer keeps
-  /// schedules.
-  TimeFigures figures(ir::Program Derived, PipelineTimer &Timer);
+  using Number = std::pair<ir::Key, int64_t>;
+
+  /// Returns the figures of the job of the structure whose keys are \p Numbers,
+  /// always the same ones, as far as \p IsWanted accepts their numbers. \p
+  /// Timer keeps schedules.
+  TimeFigures figures(llvm::ArrayRef<Number> Numbers, PipelineTimer &Timer,
+                      llvm::function_ref<bool(size_t)> IsWanted);
 
 private:
   /// The schedule and the stages of jobs that are split alike.
@@ -32,7 +35,8 @@ private:
     std::vector<StageCount> Counts;
   };
 
-  const Split *split(const ir::Program &Derived);
+  void revalue(const Split *Of);
+  const Split *split();
   bool time();
   JobFigures::AllWork work() const;
   CollectiveTimes *links();
@@ -41,6 +45,8 @@ private:
   std::shared_ptr<StageSplits> Known;
   bool HasWork;                   ///< that can be counted
   ir::ExprId OfMicroBatch, OfJob; ///< model FLOPs of a micro-batch; tokens
+  std::vector<ir::ExprId> Ranks;  ///< by axis of the mesh
+  std::vector<ir::Key> Derived;   ///< numbers that follow from others
   std::map<SplitNumbers, std::optional<Split>> Splits;
   const Split *Last = nullptr; ///< that P has
   std::map<MeshNumbers, CollectiveTimes> Links;

@@ -19,35 +19,38 @@ static ir::ExprId numberIn(ir::ExprScope P, ir::Key K) {
   return P.Sizes.constant(F && F->isPresent() ? **F : 0);
 }
 
-/// The metrics of a program, nothing for those that it lacks, and the keys of
-/// the job.
+/// The metrics of a program, nothing for those that it lacks or that \p S does
+/// not measure, and the keys of the job.
 static std::vector<std::optional<ir::ExprId>>
-figuresIn(ir::ExprScope P, ArrayRef<ir::Key> JobKeys, Validity For) {
-  std::vector<std::optional<ir::ExprId>> Figures = JobFigures(P, For).all();
+figuresIn(ir::ExprScope P, const Sweep &S, ArrayRef<ir::Key> JobKeys,
+          Validity For) {
+  std::vector<std::optional<ir::ExprId>> Figures =
+      JobFigures(P, For).all([&](size_t M) { return S.measures(M); });
   for (const ir::Key K : JobKeys)
     Figures.push_back(numberIn(P, K));
   return Figures;
 }
 
-/// Sets which of them \p S lacks; they are 0 then.
-static ir::ExprCode figuresOf(const Structure &S, ArrayRef<ir::Key> JobKeys,
+/// Sets which of them \p Of lacks; they are 0 then.
+static ir::ExprCode figuresOf(const Structure &Of, const Sweep &S,
+                              ArrayRef<ir::Key> JobKeys,
                               std::vector<bool> &Lacks) {
-  if (S.isRefusal())
+  if (Of.isRefusal())
     return {};
-  ir::ExprOverlay P(S.program());
+  ir::ExprOverlay P(Of.program());
   std::vector<ir::ExprId> Wanted;
   for (const std::optional<ir::ExprId> F :
-       figuresIn(P, JobKeys, Validity::AnyKeys)) {
+       figuresIn(P, S, JobKeys, Validity::AnyKeys)) {
     Lacks.push_back(!F);
     Wanted.push_back(F.value_or(P.Sizes.constant(0)));
   }
   return {P.Sizes, Wanted};
 }
 
-Worker::Known::Known(Structure Made, const AxisOrder &P,
+Worker::Known::Known(Structure Made, const Sweep &S, const AxisOrder &P,
                      ArrayRef<ir::Key> JobKeys,
                      std::shared_ptr<StageSplits> Splits)
-    : Of(std::move(Made)), Figures(figuresOf(Of, JobKeys, Lacks)),
+    : Of(std::move(Made)), Figures(figuresOf(Of, S, JobKeys, Lacks)),
       Columns(Of, Figures, Splits), Row(Of, Figures, std::move(Splits)),
       Violated(Of.program().Checks.size()) {
   const std::vector<size_t> Depths =
@@ -196,48 +199,49 @@ void Worker::ask(Known &K) {
     }
   }
   Left.resize(NumLeft);
-  const bool ReadsTime = readsTime(S.Space.spec());
-  auto isTimed = [&](size_t Result) {
-    return ReadsTime && Result < allFigures().size() &&
-           isOfTime(static_cast<FigureId>(Result));
+  auto isOfRow = [&](size_t Result) {
+    return K.Times && Result < allFigures().size() && S.measures(Result) &&
+           isOfJobAlone(static_cast<FigureId>(Result), K.Of.program());
   };
   Filter.accept(
       Rows,
       [&](size_t Result, ArrayRef<uint32_t> Of, MutableArrayRef<int64_t> Into) {
         for (const auto &[To, I] : zip(Into, Of))
-          To = isTimed(Result)   ? timeFigure(K, Rows[I], FigureId(Result))
+          To = isOfRow(Result)   ? figureOfRow(K, Rows[I], FigureId(Result))
                : K.Lacks[Result] ? ir::NoValue
                                  : K.Columns.figure(Accepted[I], Result);
       },
       Out);
 }
 
+/// Returns the numbers of inner axes at a row of the block.
+std::vector<StructureTimes::Number> Worker::numbersAt(size_t Row) const {
+  std::vector<StructureTimes::Number> All;
+  for (const auto &[Axis, Of] : enumerate(P.Inner))
+    for (const auto &[Index, Key] : enumerate(Of.Keys))
+      All.emplace_back(Key, S.Space.axes()[Of.Axis]
+                                .Keys[Index]
+                                .Numbers[Block.Positions[Axis][Row]]);
+  return All;
+}
+
 /// Returns the job of a row of the block, as stated.
 ir::Program Worker::jobAt(size_t Row) const {
   ir::Program Job;
   Job.Spec = *Base;
-  for (const auto &[Axis, Of] : enumerate(P.Inner))
-    for (const auto &[Index, Key] : enumerate(Of.Keys)) {
-      Located<int64_t> &F = *findField(Job.Spec, Key);
-      F.state(S.Space.axes()[Of.Axis]
-                  .Keys[Index]
-                  .Numbers[Block.Positions[Axis][Row]],
-              F.Range);
-    }
+  for (const auto &[Key, Value] : numbersAt(Row)) {
+    Located<int64_t> &F = *findField(Job.Spec, Key);
+    F.state(Value, F.Range);
+  }
   return Job;
 }
 
-/// Returns a figure of the time of a legal row of \p K, or NoValue.
-int64_t Worker::timeFigure(Known &K, size_t Row, FigureId Of) {
+/// Returns a figure that only a legal row of \p K has, or NoValue.
+int64_t Worker::figureOfRow(Known &K, size_t Row, FigureId Of) {
   const auto [It, IsNew] = Times.try_emplace(Row);
   if (IsNew) {
-    ir::Program Job = jobAt(Row);
-    DiagnosticEngine Diags = S.Diags.cloneEmpty();
-    const ArrayRef<const PassInfo *> All = Passes;
-    const auto Derived = static_cast<size_t>(
-        find(All, StructureCache::passes().front()) - All.begin());
-    if (runPasses(Job, All.take_front(Derived), Diags, {}))
-      It->second = K.Times->figures(std::move(Job), Timer);
+    It->second = K.Times->figures(numbersAt(Row), Timer,
+                                  [&](size_t M) { return S.measures(M); });
   }
   return It->second.empty() ? ir::NoValue : It->second[static_cast<size_t>(Of)];
 }
@@ -246,7 +250,7 @@ int64_t Worker::timeFigure(Known &K, size_t Row, FigureId Of) {
 /// if it has none, the compiler's verdict is that of this row alone.
 void Worker::compile(size_t Row) {
   ir::Program Job = jobAt(Row);
-  DiagnosticEngine Diags = S.Diags.cloneEmpty();
+  DiagnosticEngine Diags = S.Diags.cloneForTrial();
   const bool IsLegal = runPasses(Job, Passes, Diags, {}) && !Diags.hasErrors();
   const size_t Before = Left.size();
   // No check says why an illegal job with all totals has no time.
@@ -258,9 +262,10 @@ void Worker::compile(size_t Row) {
       Structures.pop_back();
     }
     Structures.insert(Structures.begin(),
-                      std::make_unique<Known>(std::move(*Found), P,
+                      std::make_unique<Known>(std::move(*Found), S, P,
                                               Filter.jobKeys(), Splits));
-    if (IsLegal && readsTime(S.Space.spec()))
+    if (IsLegal &&
+        (readsTime(S.Space.spec()) || isOfJobAlone(FigureId::CrossNode, Job)))
       Structures.front()->Times = std::make_unique<StructureTimes>(Job, Splits);
     ask(*Structures.front());
   }
@@ -276,7 +281,7 @@ void Worker::compile(size_t Row) {
   HasEffect.assign(HasEffect.size(),
                    true); // only a structure says which axes matter
   const std::vector<std::optional<ir::ExprId>> Figures =
-      figuresIn(Job, Filter.jobKeys(), Validity::ThisJob);
+      figuresIn(Job, S, Filter.jobKeys(), Validity::ThisJob);
   if (any_of(Figures, [&](std::optional<ir::ExprId> F) {
         return F && Job.Sizes.value(*F) == ir::NoValue;
       }))

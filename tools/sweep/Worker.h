@@ -30,8 +30,8 @@ private:
 
   /// A structure of the job that was read, and what points of it are.
   struct Known {
-    Known(Structure Made, const AxisOrder &P, llvm::ArrayRef<ir::Key> JobKeys,
-          std::shared_ptr<StageSplits> Splits);
+    Known(Structure Made, const Sweep &S, const AxisOrder &P,
+          llvm::ArrayRef<ir::Key> JobKeys, std::shared_ptr<StageSplits> Splits);
 
     const Structure Of;
     std::unique_ptr<StructureTimes> Times; ///< of a sweep that reads time
@@ -51,8 +51,9 @@ private:
   void append(int64_t First, size_t Count);
   void settle();
   void ask(Known &K);
+  std::vector<StructureTimes::Number> numbersAt(size_t Row) const;
   ir::Program jobAt(size_t Row) const;
-  int64_t timeFigure(Known &K, size_t Row, FigureId Of);
+  int64_t figureOfRow(Known &K, size_t Row, FigureId Of);
   void compile(size_t Row);
   void flush();
   int64_t originOf(int64_t OuterPoint) const;
@@ -64,7 +65,7 @@ private:
   PointFilter Filter;
   const std::vector<const PassInfo *> Passes; ///< to the facts of metrics
   PipelineTimer Timer;                        ///< of the job that was read
-  /// Figures of time of rows of the block, by row; nothing if they have none.
+  /// Figures of rows of the block, by row; nothing if they have none.
   llvm::DenseMap<size_t, TimeFigures> Times;
   std::vector<uint32_t> Left;  ///< rows of the block without a verdict
   std::vector<bool> HasEffect; ///< by inner axis
