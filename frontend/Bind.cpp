@@ -336,6 +336,8 @@ ir::Spec Binder::bind() {
   S.Layers = TheJob.Layers;
   for (const ast::Dim *D : TheJob.Dims)
     S.Dims.push_back(bindDim(*D));
+  const bool IsComplete =
+      TheJob.ModelName.empty() && !(TheJob.IsOfModel && TheJob.IsOfModel({}));
   Body Train = TheJob.Train;
   const Body &Parallel = TheJob.Parallel;
   if (!Train.Keyword.Text.empty()) {
@@ -344,7 +346,7 @@ ir::Spec Binder::bind() {
     placeRecipe(S.Train);
     if (const Field *F = Train.findField("routing"))
       bindRouting(*F, S.Train.Routing);
-    if (TheJob.ModelName.empty())
+    if (IsComplete)
       requireKeys(Train.Keyword, S.Train, {&Train});
   }
   if (!Parallel.Keyword.Text.empty()) {
@@ -353,7 +355,7 @@ ir::Spec Binder::bind() {
       bindLayout(*F, S.Parallel);
     if (const Field *F = Parallel.findField("schedule"))
       bindScheduleFile(*F, S);
-    if (TheJob.ModelName.empty())
+    if (IsComplete)
       requireKeys(Parallel.Keyword, S.Parallel, {&Parallel});
   }
   bindCost(S.Cost);

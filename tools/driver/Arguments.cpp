@@ -30,7 +30,9 @@ static std::string pathOfOption(StringRef Name,
                                 function_ref<bool(StringRef)> IsOption) {
   if (IsOption(Name))
     return "";
-  return Name == "cluster" ? "cluster" : pathOfKey(Name);
+  std::string Key = Name.str(); // also with dashes
+  std::replace(Key.begin(), Key.end(), '-', '_');
+  return Name == "cluster" ? "cluster" : pathOfKey(Key);
 }
 
 static std::string overrideFor(StringRef Argument,

@@ -98,8 +98,10 @@ ExitCode Answer::run() {
     return showMessages(Diags, Sources);
   if (!Path.empty())
     Emit->set("file", ir::Attribute::Kind::Text, Path);
-  FrontendOptions Reading = frontendOptions();
-  Reading.OnlyModel = driver::areOfModel(*Emit);
+  const bool OnlyModel = driver::areOfModel(*Emit);
+  FrontendOptions Reading =
+      OnlyModel ? frontendOptions() : jobOptions(Session, Diags);
+  Reading.OnlyModel = OnlyModel;
   Reading.IsOfModel = [&](ArrayRef<ir::EmitSpec>) { return Reading.OnlyModel; };
   CompiledJob &Job = Session.read(jobPath(), Reading, Diags);
   driver::Emitter Emitter =

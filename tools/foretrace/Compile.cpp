@@ -90,7 +90,7 @@ ExitCode runCompile() {
   DiagnosticEngine Diags = makeEngine();
   if (!hasFolder(CompileOutput, Diags))
     return showMessages(Diags, Session.sources());
-  FrontendOptions Options = frontendOptions();
+  FrontendOptions Options = jobOptions(Session, Diags);
   Options.IsOfModel = [](ArrayRef<ir::EmitSpec> Emits) {
     return driver::areOfModel(selectEmits(Emits));
   };

@@ -24,12 +24,13 @@ ExitCode runExplain() {
     return E ? usageError(toString(std::move(E))) : ExitSuccess;
   }
   Compiler Session;
-  FrontendOptions Reading = frontendOptions();
+  DiagnosticEngine Diags = makeEngine();
+  FrontendOptions Reading = jobOptions(Session, Diags);
   Reading.IsOfModel = [&](ArrayRef<ir::EmitSpec> Emits) {
     return !Asked.Backend.empty() &&
            driver::areOfModel(driver::selectEmits(Emits, Asked.Backend));
   };
-  CompiledJob &Job = Session.read(jobPath(), Reading, makeEngine());
+  CompiledJob &Job = Session.read(jobPath(), Reading, Diags);
   if (const ir::Program *P = Job.program()) {
     Expected<Subjects> Found = explain::explain(*P, Asked);
     if (!Found)

@@ -20,7 +20,11 @@ ExitCode runExplore() {
                       "`foretrace explore job.fore`");
   if (Port > UINT16_MAX)
     return usageError("explore: --port is at most 65535");
-  explore::LiveJob Job(jobPath().str(), frontendOptions());
+  Compiler Session;
+  DiagnosticEngine Diags = makeEngine();
+  FrontendOptions Options = jobOptions(Session, Diags);
+  showMessages(Diags, Session.sources());
+  explore::LiveJob Job(jobPath().str(), std::move(Options));
   ExitCode Code = ExitSuccess;
   if (!Job.load(makeEngine(), [&](const auto &Diags, const auto &Sources) {
         Code = showMessages(Diags, Sources);

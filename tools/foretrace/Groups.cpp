@@ -52,7 +52,9 @@ ExitCode runGroups() {
   if (ExitCode Code = checkOptions())
     return Code;
   Compiler Session;
-  CompiledJob &Job = Session.read(jobPath(), frontendOptions(), makeEngine());
+  DiagnosticEngine Diags = makeEngine();
+  const FrontendOptions Options = jobOptions(Session, Diags);
+  CompiledJob &Job = Session.read(jobPath(), Options, Diags);
   const ir::Program *P = Job.program({ir::Fact::Complete});
   if (!P)
     return showMessages(Job.engine(), Session.sources());

@@ -2,6 +2,7 @@
 #include "tools/foretrace/JobOptions.h"
 #include "tools/explore/PrintedJob.h"
 #include "tools/foretrace/Messages.h"
+#include "tools/start/ModelLayout.h"
 
 using namespace llvm;
 
@@ -45,10 +46,12 @@ ExitCode printJob() {
     return usageError("--print-job: a job is missing, for example `foretrace "
                       "memory llama3-8b --print-job`");
   Compiler Session;
-  CompiledJob &J = Session.read(jobPath(), frontendOptions(), makeEngine());
+  DiagnosticEngine Diags = makeEngine();
+  const FrontendOptions Options = jobOptions(Session, Diags);
+  CompiledJob &J = Session.read(jobPath(), Options, std::move(Diags));
   if (const ir::Spec *S = J.spec()) {
     Expected<std::string> Text =
-        explore::printJob(Session, jobPath(), *S, frontendOptions());
+        explore::printJob(Session, jobPath(), *S, Options);
     if (!Text)
       return failure(Text.takeError());
     outs() << *Text;
@@ -65,6 +68,12 @@ FrontendOptions frontendOptions() {
   FrontendOptions Options;
   Options.Overrides.assign(Overrides.begin(), Overrides.end());
   Options.ImportPaths.assign(ImportPaths.begin(), ImportPaths.end());
+  return Options;
+}
+
+FrontendOptions jobOptions(Compiler &Session, DiagnosticEngine &Diags) {
+  FrontendOptions Options = frontendOptions();
+  start::chooseLayout(Session, jobPath(), Options, Diags);
   return Options;
 }
 

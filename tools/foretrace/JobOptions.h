@@ -17,6 +17,8 @@ std::vector<std::string> givenTraces();
 
 /// How the frontend reads it: with `-D` and `-I` applied.
 FrontendOptions frontendOptions();
+/// The same, with a layout if the job is a model on a cluster and has none.
+FrontendOptions jobOptions(Compiler &Session, DiagnosticEngine &Diags);
 
 /// Whether `--print-job` is given.
 bool isJobPrinted();

@@ -40,6 +40,17 @@ static NewOption<int64_t>
 static NewOption<std::string>
     NewOutput("o", "file.fore", "Output file (default: standard output)",
               outputCategory());
+enum class NewGoal : unsigned char { Time, DeviceHours };
+static cl::opt<NewGoal> GoalOption(
+    "for", cl::desc("What the layout is best for (default: time)"),
+    cl::values(clEnumValN(NewGoal::Time, "time",
+                          "least time on --world devices"),
+               clEnumValN(NewGoal::DeviceHours, "device-hours",
+                          "fewest device hours on --world devices or fewer")),
+    cl::cat(jobCategory()), cl::sub(newCommand()));
+static NewOption<bool> WhyNot("why", "",
+                              "Print what other values of each key would do",
+                              outputCategory());
 static NewOption<bool> Force("force", "",
                              "Replace the file of -o if there is one",
                              outputCategory());
@@ -68,8 +79,17 @@ ExitCode runNew() {
     return Path.takeError();
   };
   Request.Model = ModelOption;
-  if (!ModelOption.empty() && !frontendOptions().Overrides.empty())
-    return usageError("new: -D is for --hf and --megatron");
+  Request.IsForDeviceHours = GoalOption == NewGoal::DeviceHours;
+  Request.IsExplained = WhyNot;
+  // Names without a section are of keys that the input of the model lacks.
+  std::vector<std::string> Lacking;
+  for (std::string &Given : frontendOptions().Overrides)
+    (StringRef(Given).split('=').first.contains('.') ? Request.Overrides
+                                                     : Lacking)
+        .push_back(std::move(Given));
+  if (!ModelOption.empty() && !Lacking.empty())
+    return usageError("new: -D " + Lacking.front() +
+                      " has no section, such as `train.sequence=8192`");
   if (!ModelOption.empty())
     if (Error E = Find(ModelOption, "models", "fore", Request.ModelImport))
       return usageError("--model: " + toString(std::move(E)));
@@ -77,8 +97,6 @@ ExitCode runNew() {
   if (Diags.hasErrors())
     return showMessages(Diags, Sources);
   Request.Cluster = ClusterName.empty() ? Shared.Cluster : ClusterName;
-  if (WorldSize.getNumOccurrences() == 0 && Request.Cluster.empty())
-    return usageError("new: expected --world or --cluster");
   if (!Request.Cluster.empty())
     if (Error E =
             Find(Request.Cluster, "clusters", "toml", Request.ClusterImport))
@@ -91,15 +109,16 @@ ExitCode runNew() {
     if (const ExitCode Code = showMessages(Diags, Sources))
       return Code;
     Request.Model = Request.Imported->Model;
-    if (Error E = Request.Imported->complete(frontendOptions().Overrides))
+    if (Error E = Request.Imported->complete(Lacking))
       return usageError("new: " + toString(std::move(E)));
   }
-  Expected<std::string> Text = start::makeNewJob(std::move(Request));
-  if (!Text)
-    return failure(Text.takeError(), ExitDiagnosed);
-  if (Error E =
-          writeFile(NewOutput.empty() ? "-" : NewOutput.getValue(),
-                    outputOptions(), {}, [&](raw_ostream &OS) { OS << *Text; }))
+  Expected<start::NewJob> Made = start::makeNewJob(std::move(Request));
+  if (!Made)
+    return failure(Made.takeError(), ExitDiagnosed);
+  errs() << Made->Why;
+  if (Error E = writeFile(NewOutput.empty() ? "-" : NewOutput.getValue(),
+                          outputOptions(), {},
+                          [&](raw_ostream &OS) { OS << Made->Text; }))
     return failure(std::move(E));
   return ExitSuccess;
 }

@@ -84,7 +84,8 @@ ExitCode runPlan() {
     return showMessages(Diags, Sources);
   if (const ExitCode Code = fixIfAsked(frontendOptions()))
     return Code;
-  CompiledJob &Job = Session.read(jobPath(), frontendOptions(), Diags);
+  const FrontendOptions Options = jobOptions(Session, Diags);
+  CompiledJob &Job = Session.read(jobPath(), Options, Diags);
   driver::Emitter Emitter = makeEmitter(
       jobPath(), {"", "", isStream(PlanOutput) ? PlanOutput.getValue() : ""},
       Sources, Job.engine());

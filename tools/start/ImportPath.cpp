@@ -16,8 +16,9 @@ Expected<std::string> importFor(StringRef Name, StringRef Folder,
   for (const LibraryModel &M : libraryModels())
     if (Folder == "models")
       Known.push_back(M.Title);
-  if (Folder == "models" && findLibraryModel(Shipped))
-    return Shipped;
+  if (const LibraryModel *M =
+          Folder == "models" ? findNamedModel(Name) : nullptr)
+    return ("models/" + M->Title + ".fore").str();
   for (const LibraryFile &F : libraryFiles())
     if (Folder == "clusters" && sys::path::parent_path(F.Path) == Folder) {
       Known.push_back(sys::path::stem(F.Path));

@@ -1,42 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds the layout of a job that has none yet, by a sweep over a few keys.
+// Finds a layout for a job that has none yet: sweeps over the keys that it
+// leaves open.
 #ifndef FORETRACE_TOOLS_START_LAYOUTSEARCH_H
 #define FORETRACE_TOOLS_START_LAYOUTSEARCH_H
 
-#include "llvm/ADT/ArrayRef.h"
+#include "frontend/Frontend.h"
+#include "tools/start/LayoutAxes.h"
 #include "llvm/Support/Error.h"
-#include <optional>
-#include <string>
-#include <vector>
 
 namespace foretrace::start {
 
-/// What is swept.
-struct LayoutSpace {
-  std::string Path; ///< of the job; its imports are relative to it
-  std::string Text; ///< of the job, without keys of the axes
-  /// `parallel.tp=1,2,4`, the last of which changes first.
-  std::vector<std::string> Axes;
+/// A job without a layout.
+struct OpenJob {
+  std::string Path; ///< its imports are relative to it
+  std::string Text; ///< in place of the file's; empty for a name of a model
+  FrontendOptions Options;
 };
 
-/// The best point of a sweep, and how many there were.
+/// A point of the search.
 struct FoundLayout {
-  /// The values of axes, `{"parallel.tp", "4"}`.
-  std::vector<std::pair<std::string, std::string>> Keys;
-  int64_t Peak = 0;                ///< bytes of the fullest rank
-  std::optional<int64_t> Time;     ///< ns an iteration, if that was read
-  int64_t Accepted = 0, Legal = 0; ///< of all points
+  std::vector<size_t> Options; ///< by choice
+  std::vector<size_t> Values;  ///< by number
+  /// What it sets, `parallel.tp=4`.
+  std::vector<std::string> Overrides;
+  int64_t Goal = 0; ///< less is better
 
-  /// The value of a key, empty if it is no axis.
+  /// The value of a key, empty if it is not set.
   llvm::StringRef find(llvm::StringRef Key) const;
 };
 
-/// Returns the point with the least \p Metric of those that satisfy \p Where,
-/// or nothing if there is none. An error says why no point is legal.
-llvm::Expected<std::optional<FoundLayout>> findLayout(const LayoutSpace &Space,
-                                                      llvm::StringRef Where,
-                                                      llvm::StringRef Metric);
+struct LayoutRanking {
+  std::vector<FoundLayout> Best;   ///< the best first
+  int64_t Accepted = 0, Legal = 0; ///< of all points that were tried
+};
+
+/// Returns the layouts with the least \p Metric of those that satisfy \p Where;
+/// none if there are none. An error says why no layout is legal.
+llvm::Expected<LayoutRanking> findLayouts(const OpenJob &Job,
+                                          const LayoutAxes &Axes,
+                                          llvm::StringRef Where,
+                                          llvm::StringRef Metric);
+
+/// Returns the layouts of \p Job, of which \p S was read, that fit into a
+/// device, or need at most 80 GB where its memory is not known: those with the
+/// least upper end of the estimated time first, or with the fewest FLOPs if the
+/// device has no profile.
+llvm::Expected<LayoutRanking> findBest(const OpenJob &Job, const ir::Spec &S);
+
+/// Returns the layouts that differ from \p L in one number, by the next value,
+/// or in the option of one choice.
+std::vector<FoundLayout> variationsOf(const LayoutAxes &Axes,
+                                      const FoundLayout &L);
 
 } // namespace foretrace::start
 

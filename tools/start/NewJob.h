@@ -18,15 +18,27 @@ struct NewJobRequest {
   /// The cluster in comments, and what the job imports for it; empty if there
   /// is none.
   std::string Cluster, ClusterImport;
-  /// Number of ranks; 0 for all devices of the cluster.
+  /// Number of ranks; 0 for all devices of the cluster, or what
+  /// the job says.
   int64_t World = 0;
+  /// Keys that the job will have, `train.sequence=8192`.
+  std::vector<std::string> Overrides;
   /// Where the job will be; its imports are relative to it.
   std::string Path;
+  /// Whether it takes the fewest device hours, of at most World devices, rather
+  /// than the least time.
+  bool IsForDeviceHours = false;
+  bool IsExplained = false; ///< by `NewJob::Why`
 };
 
-/// Makes the text of the job, in the style of `foretrace fmt`. The error says
-/// why no layout is legal, or what fits is missing.
-llvm::Expected<std::string> makeNewJob(NewJobRequest Request);
+struct NewJob {
+  std::string Text; ///< in the style of `foretrace fmt`
+  std::string Why;  ///< what other values of each key would do, a line each
+};
+
+/// Makes the job. The error says why no layout is legal, or what fits is
+/// missing.
+llvm::Expected<NewJob> makeNewJob(NewJobRequest Request);
 
 } // namespace foretrace::start
 

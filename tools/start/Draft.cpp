@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads what a new job is made of.
+#include "tools/start/Draft.h"
+#include "lang/Library.h"
+#include "tools/compiler/Compiler.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace foretrace::start {
+
+// What holds if neither the request nor the model says otherwise.
+static constexpr int64_t DefaultSequence = 4096;
+static constexpr int64_t LeastGlobalBatch = 512;
+
+/// Keys of an imported job that the search chooses, or that depend on them.
+static constexpr StringLiteral ChosenKeys[] = {"world",
+                                               "tp",
+                                               "cp",
+                                               "pp",
+                                               "vpp",
+                                               "ep",
+                                               "etp",
+                                               "dp",
+                                               "ga",
+                                               "zero",
+                                               "sequence_parallel",
+                                               "layout",
+                                               "partition",
+                                               "schedule",
+                                               "first_stage_layers",
+                                               "micro_batch",
+                                               "last_stage_layers",
+                                               "recompute",
+                                               "embedding_as_layer",
+                                               "loss_as_layer",
+                                               "recompute_modules",
+                                               "dp_shard",
+                                               "recompute_num_layers",
+                                               "micro_batch_group"};
+
+Error firstError(const DiagnosticEngine &Diags) {
+  for (const Diagnostic &D : Diags.diagnostics())
+    if (D.Level == Severity::Error)
+      return createStringError(D.text());
+  return createStringError("it can't be compiled");
+}
+
+Error Draft::readCluster() {
+  if (R.Cluster.empty())
+    return Error::success();
+  Compiler Session;
+  DiagnosticEngine Diags;
+  SmallString<128> Path = StringRef(R.ClusterImport);
+  if (!Path.starts_with("clusters/"))
+    sys::fs::make_absolute(sys::path::parent_path(R.Path), Path);
+  else
+    Path = (Twine(LibraryFolder) + "/" + R.ClusterImport).str();
+  Machine = Session.readCluster(Path, {}, Diags);
+  if (!Machine)
+    return createStringError("cluster `" + R.Cluster +
+                             "`: " + toString(firstError(Diags)));
+  if (R.World == 0)
+    R.World = Machine->deviceCount();
+  return Error::success();
+}
+
+std::string Draft::modelText() const {
+  if (!R.Imported)
+    return "import \"" + R.ModelImport + "\"\n";
+  importers::ImportedJob Alone = *R.Imported;
+  Alone.Params.clear();
+  for (importers::SectionText *S : {&Alone.Train, &Alone.Parallel, &Alone.Emit})
+    *S = {};
+  std::string Text;
+  raw_string_ostream OS(Text);
+  Alone.write(OS);
+  return Text + "\n";
+}
+
+/// The keys of \p S that neither the search chooses nor \p Overrides set.
+std::string keptKeys(const importers::SectionText &S,
+                     ArrayRef<std::string> Overrides) {
+  std::string Text;
+  for (const importers::WrittenKey &K : S.Keys)
+    if (!is_contained(ChosenKeys, StringRef(K.Key)) &&
+        none_of(Overrides, [&](StringRef O) {
+          return O.split('=').first.ends_with("." + K.Key);
+        }))
+      Text += "  " + K.Key + " = " + K.Text + "\n";
+  return Text;
+}
+
+std::string Draft::clusterText(int64_t World) const {
+  if (!Machine)
+    return "";
+  return "\ncluster : pod { nodes = " +
+         std::to_string(divideCeil(World, *Machine->DevicesPerNode)) + " }\n";
+}
+
+OpenJob Draft::openJob(int64_t World) const {
+  OpenJob Job{R.Path, modelText(), {}};
+  if (Machine)
+    Job.Text += "import \"" + R.ClusterImport + "\" as pod\n";
+  if (R.Imported)
+    Job.Text += "\ntrain {\n" + keptKeys(R.Imported->Train, R.Overrides) +
+                "}\nparallel {\n" +
+                keptKeys(R.Imported->Parallel, R.Overrides) + "}\n";
+  Job.Text += clusterText(World);
+  Job.Options.Overrides = R.Overrides;
+  append_range(Job.Options.Overrides, Assumed);
+  if (World != 0)
+    Job.Options.Overrides.push_back("parallel.world=" + std::to_string(World));
+  return Job;
+}
+
+int64_t usualBatch(int64_t World) {
+  return divideCeil(LeastGlobalBatch, World) * World;
+}
+
+/// Reads the job without a layout; sets what it lacks besides.
+Error Draft::readJob() {
+  Compiler Session;
+  OpenJob Job = openJob(R.World);
+  Job.Options.IsOfModel = [](ArrayRef<ir::EmitSpec>) { return true; };
+  Session.setText(Job.Path, Job.Text);
+  CompiledJob &Read = Session.read(Job.Path, Job.Options);
+  if (!Read.spec())
+    return createStringError("model `" + R.Model +
+                             "`: " + toString(firstError(Read.engine())));
+  Spec = *Read.spec();
+  if (R.World == 0 && Spec.Parallel.World.isStated())
+    R.World = *Spec.Parallel.World;
+  if (R.World == 0 && Spec.Cluster)
+    R.World = Spec.Cluster->deviceCount();
+  if (R.World == 0)
+    return createStringError("new: expected --world or --cluster");
+  Spec.Parallel.World.setDefault(R.World);
+  if (!Spec.Train.Sequence.isStated()) {
+    const int64_t Most = Spec.Model.MaxPositions.isStated()
+                             ? *Spec.Model.MaxPositions
+                             : DefaultSequence;
+    Spec.Train.Sequence.setDefault(std::min(DefaultSequence, Most));
+    const int64_t Tokens = *Spec.Train.Sequence;
+    Assumed.push_back("train.sequence=" +
+                      (Tokens % 1024 == 0 ? std::to_string(Tokens / 1024) + "Ki"
+                                          : std::to_string(Tokens)));
+  }
+  if (!Spec.Train.GlobalBatch.isStated()) {
+    Spec.Train.GlobalBatch.setDefault(usualBatch(R.World));
+    Assumed.push_back("train.global_batch=" +
+                      std::to_string(*Spec.Train.GlobalBatch));
+  }
+  return Error::success();
+}
+
+} // namespace foretrace::start

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/start/LayoutAxes.h"
+#include "ir/model/Routing.h"
+#include "ir/model/SpecFields.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <numeric>
+
+using namespace llvm;
+
+namespace foretrace::start {
+
+// Larger values are rare in published layouts.
+static constexpr int64_t MaxTp = 8, MaxCp = 16, MaxPp = 64, MaxVpp = 32,
+                         MaxMicroBatch = 16;
+/// With fewer tokens per rank, the exchange of context parallelism costs more
+/// than it saves.
+static constexpr int64_t LeastTokens = 2048;
+/// Up to this many, more context parallelism is tried once layouts are found.
+static constexpr int64_t UsualSequence = 8192;
+
+bool LayoutAxes::Option::sets(StringRef Key) const {
+  return any_of(Overrides,
+                [&](StringRef O) { return O.split('=').first == Key; });
+}
+
+static bool isPowerOf2(int64_t Value) { return isPowerOf2_64(Value); }
+
+namespace {
+
+class AxisMaker {
+public:
+  explicit AxisMaker(const ir::Spec &S);
+
+  LayoutAxes make();
+
+private:
+  void addNumber(StringRef Key, int64_t Most,
+                 function_ref<bool(int64_t)> IsValue,
+                 function_ref<bool(int64_t)> IsFirst = isPowerOf2);
+  void addChoice(std::vector<LayoutAxes::Option> Options);
+  void addRecomputation();
+  void addExperts();
+  void addEnds();
+  std::optional<LayoutAxes::Option> unevenLayout(int64_t Pp, int64_t Vpp) const;
+  bool isStated(StringRef Key) const;
+
+  const ir::Spec &S;
+  const int64_t World, Layers;
+  int64_t Experts = 1;
+  LayoutAxes Out;
+};
+
+} // namespace
+
+AxisMaker::AxisMaker(const ir::Spec &S)
+    : S(S), World(*S.Parallel.World), Layers(S.Model.splitLayers()) {
+  for (const ir::BlockSpec &B : S.Model.Blocks)
+    for (const ir::LayerUse *Use : {&B.Mixer, &B.Network})
+      if (const auto *Of = Use->find<int64_t>("experts"); Of && Of->isPresent())
+        Experts = std::max(Experts, **Of);
+}
+
+/// Whether the job says \p Key, `parallel.tp`.
+bool AxisMaker::isStated(StringRef Key) const {
+  const auto [Section, Name] = Key.split('.');
+  if (Name == "layout")
+    return !S.Parallel.Layout.empty();
+  bool Is = false;
+  auto Look = [&, Name = Name](const ir::FieldRow &Row, const auto &Member) {
+    Is |= Row.Name == Name && Member.isStated();
+  };
+  if (Section == "train")
+    ir::visitFields(S.Train, Look);
+  else if (Section == "parallel")
+    ir::visitFields(S.Parallel, Look);
+  return Is;
+}
+
+/// Adds a number with the values up to \p Most that \p IsValue accepts, of
+/// which those that \p IsFirst does, too, are tried first.
+void AxisMaker::addNumber(StringRef Key, int64_t Most,
+                          function_ref<bool(int64_t)> IsValue,
+                          function_ref<bool(int64_t)> IsFirst) {
+  if (isStated(Key))
+    return;
+  LayoutAxes::Number N{Key.str(), {}, {}};
+  for (int64_t Value = 1; Value <= Most; ++Value) {
+    if (!IsValue(Value))
+      continue;
+    if (Value == 1 || IsFirst(Value))
+      N.First.push_back(N.Values.size());
+    N.Values.push_back(Value);
+  }
+  Out.Numbers.push_back(std::move(N));
+}
+
+/// Adds a choice between \p Options, as far as they set keys that the job does
+/// not.
+void AxisMaker::addChoice(std::vector<LayoutAxes::Option> Options) {
+  std::vector<LayoutAxes::Option> Free;
+  for (LayoutAxes::Option &O : Options) {
+    erase_if(O.Overrides,
+             [&](StringRef Set) { return isStated(Set.split('=').first); });
+    if (none_of(Free, [&](const LayoutAxes::Option &F) {
+          return F.Overrides == O.Overrides;
+        }))
+      Free.push_back(std::move(O));
+  }
+  if (Free.size() > 1 || !Free.front().Overrides.empty())
+    Out.Choices.push_back(std::move(Free));
+}
+
+/// The modules are those that recipes of Megatron-Bridge recompute.
+void AxisMaker::addRecomputation() {
+  auto Selective = [](StringRef Modules, StringRef Graphs = "true") {
+    return LayoutAxes::Option{
+        {"train.recompute=selective",
+         ("train.recompute_modules=\"" + Modules + "\"").str(),
+         ("train.cuda_graphs=" + Graphs).str()}};
+  };
+  const bool IsLatent = any_of(S.Model.Blocks, [](const ir::BlockSpec &B) {
+    return B.Mixer.Kind == "mla";
+  });
+  std::vector<LayoutAxes::Option> Options = {
+      {{"train.recompute=none", "train.cuda_graphs=true"}},
+      {{"train.recompute=full"}}};
+  if (IsLatent) {
+    Options.push_back(Selective("mla_up_proj"));
+    Options.back().IsForRefinement = true;
+    Options.push_back(Selective("mla_up_proj mlp"));
+    Options.back().IsForRefinement = true;
+  }
+  if (Experts > 1) {
+    Options.push_back(Selective("layernorm moe_act"));
+    Options.back().IsForRefinement = true;
+    Options.push_back(Selective("moe layernorm core_attn moe_act", "false"));
+    Options.back().IsForRefinement = true;
+  } else {
+    Options.push_back(Selective("mlp"));
+    Options.back().IsForRefinement = true;
+  }
+  const int64_t MostLayers = Experts > 1 ? 0 : std::min<int64_t>(Layers, 32);
+  for (int64_t Number = 1; Number < MostLayers; Number *= 2)
+    Options.push_back({{"train.recompute=full",
+                        formatv("train.recompute_num_layers={0}", Number)},
+                       /*IsForRefinement=*/true});
+  addChoice(std::move(Options));
+}
+
+void AxisMaker::addExperts() {
+  addChoice({{{"parallel.etp=1"}},
+             {{"parallel.etp=2"}, true},
+             {{"parallel.etp=4"}, true},
+             {{"parallel.etp=8"}, true}});
+  addChoice({{{}, true},
+             {{"parallel.vpp=1"}},
+             {{"parallel.overlap_moe_expert_parallel_comm=true"}}});
+  LayoutAxes::Option Flex, AllToAll;
+  for (const ir::BlockSpec &B : S.Model.Blocks)
+    for (const ir::LayerUse *Use : {&B.Mixer, &B.Network})
+      if (const auto *Of = Use->find<std::string>("dispatcher");
+          Of && !Of->isStated()) {
+        const std::string Key = "model." + B.Name + ".dispatcher=";
+        Flex.Overrides.push_back(Key + "flex");
+        AllToAll.Overrides.push_back(Key + "alltoall");
+      }
+  Flex.IsForRefinement = true;
+  addChoice({Flex, AllToAll});
+}
+
+/// Layers of each chunk where they do not divide: the last one has fewer, then
+/// the first one, as these also have the head and the embedding.
+std::optional<LayoutAxes::Option> AxisMaker::unevenLayout(int64_t Pp,
+                                                          int64_t Vpp) const {
+  const int64_t Chunks = Pp * Vpp, Each = divideCeil(Layers, Chunks);
+  const int64_t Spare = Each * Chunks - Layers, OfLast = std::min(Each, Spare);
+  if (Spare == 0 || Spare - OfLast > Each || Chunks < 3)
+    return std::nullopt;
+  return LayoutAxes::Option{
+      {formatv("parallel.pp={0}", Pp), formatv("parallel.vpp={0}", Vpp),
+       formatv("parallel.layout=[{0}] + {1} * [{2}] + [{3}]",
+               Each - (Spare - OfLast), Chunks - 2, Each, Each - OfLast)}};
+}
+
+/// What becomes of layers that do not divide into stages.
+void AxisMaker::addEnds() {
+  constexpr int64_t UsualChunks = 4;
+  std::vector<LayoutAxes::Option> Options = {{{}}};
+  const bool IsEven = Layers % UsualChunks == 0,
+             IsEvenWithEnds = (Layers + 2) % UsualChunks == 0;
+  if (IsEvenWithEnds)
+    Options.push_back(
+        {{"parallel.embedding_as_layer=true", "parallel.loss_as_layer=true"}});
+  if (!IsEven && !IsEvenWithEnds && !isStated("parallel.pp") &&
+      !isStated("parallel.vpp") && !isStated("parallel.layout"))
+    for (int64_t Pp = 2; Pp <= std::min(MaxPp, Layers); Pp *= 2)
+      for (int64_t Vpp = 1; World % Pp == 0 && Pp * Vpp <= Layers + 2; Vpp *= 2)
+        if ((Layers + 2) % (Pp * Vpp) != 0)
+          if (std::optional<LayoutAxes::Option> O = unevenLayout(Pp, Vpp)) {
+            O->IsForRefinement = Vpp != 1 && Vpp != UsualChunks;
+            Options.push_back(std::move(*O));
+          }
+  addChoice(std::move(Options));
+}
+
+LayoutAxes AxisMaker::make() {
+  int64_t Domain = MaxTp;
+  if (S.Cluster)
+    Domain = std::min(Domain, S.Cluster->Tiers.empty()
+                                  ? *S.Cluster->DevicesPerNode
+                                  : *S.Cluster->Tiers.front().Devices);
+  const int64_t Sequence = *S.Train.Sequence;
+  auto DividesWorld = [&](int64_t V) { return World % V == 0; };
+  addNumber("parallel.tp", Domain, DividesWorld);
+  addNumber(
+      "parallel.cp", MaxCp,
+      [&](int64_t V) {
+        return isPowerOf2(V) && DividesWorld(V) &&
+               (V == 1 ||
+                (Sequence % (2 * V) == 0 && Sequence / V >= LeastTokens));
+      },
+      [&](int64_t V) { return V <= 2 || Sequence > UsualSequence; });
+  addNumber("parallel.pp", std::min(MaxPp, Layers + 2), DividesWorld);
+  addNumber(
+      "parallel.vpp", MaxVpp,
+      [&](int64_t V) {
+        return Layers % V == 0 || (Layers + 1) % V == 0 ||
+               (Layers + 2) % V == 0;
+      },
+      [&](int64_t V) {
+        return Experts == 1 ? Layers % V == 0 : V <= 8 && isPowerOf2(V);
+      });
+  const int64_t Batch =
+      S.Train.GlobalBatch.isPresent() ? *S.Train.GlobalBatch : 0;
+  addNumber(
+      "train.micro_batch", MaxMicroBatch,
+      [&](int64_t V) { return isPowerOf2(V) && Batch % V == 0; },
+      [](int64_t V) { return V <= 2; });
+  addChoice(
+      {{{"parallel.sequence_parallel=true", "parallel.tp_comm_overlap=true"}}});
+  addChoice({{{"parallel.cp_comm=p2p"}},
+             {{"parallel.cp_comm=a2a"}, true},
+             {{"parallel.cp_comm=all_gather"}, true}});
+  addChoice({{{"parallel.zero=1", "parallel.overlap_grad_reduce=true",
+               "parallel.overlap_param_gather=true"}},
+             {{"parallel.zero=3", "parallel.pp=1", "parallel.vpp=1"}, true}});
+  addRecomputation();
+  if (Experts > 1) {
+    addNumber(
+        "parallel.ep", Experts,
+        [&](int64_t V) { return std::gcd(Experts, World) % V == 0; },
+        [](int64_t V) { return isPowerOf2(V) && Log2_64(V) % 2 == 0; });
+    addExperts();
+  }
+  addEnds();
+  return std::move(Out);
+}
+
+LayoutAxes axesOf(const ir::Spec &S) { return AxisMaker(S).make(); }
+
+} // namespace foretrace::start

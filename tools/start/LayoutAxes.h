@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The keys that a search for a layout varies, and their values.
+#ifndef FORETRACE_TOOLS_START_LAYOUTAXES_H
+#define FORETRACE_TOOLS_START_LAYOUTAXES_H
+
+#include "ir/model/Spec.h"
+#include <string>
+#include <vector>
+
+namespace foretrace::start {
+
+struct LayoutAxes {
+  /// A key whose values a sweep evaluates in columns.
+  struct Number {
+    std::string Key; ///< `parallel.tp`
+    std::vector<int64_t> Values;
+    /// Indices of those that are tried first; then their neighbors are.
+    std::vector<size_t> First;
+  };
+  /// Keys that are set together, `train.recompute=full`.
+  struct Option {
+    std::vector<std::string> Overrides;
+    /// Whether it is only tried in the neighborhood of good layouts.
+    bool IsForRefinement = false;
+
+    /// Returns whether it sets \p Key.
+    bool sets(llvm::StringRef Key) const;
+  };
+  std::vector<Number> Numbers;
+  /// Of each choice one option applies.
+  std::vector<std::vector<Option>> Choices;
+};
+
+/// Returns the axes of a job: what Megatron-LM and its users vary, without the
+/// keys that \p S states.
+LayoutAxes axesOf(const ir::Spec &S);
+
+} // namespace foretrace::start
+
+#endif

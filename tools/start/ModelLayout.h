@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The layout of a job that is the name of a model.
+#ifndef FORETRACE_TOOLS_START_MODELLAYOUT_H
+#define FORETRACE_TOOLS_START_MODELLAYOUT_H
+
+#include "tools/compiler/Compiler.h"
+
+namespace foretrace::start {
+
+/// If the job at \p Path is a model, and \p Options set a cluster but no
+/// layout, adds the one that `foretrace new` chooses to them, and the batch;
+/// reports what is assumed. Otherwise, and if no layout fits, does nothing: who
+/// reads the job reports.
+void chooseLayout(Compiler &Session, llvm::StringRef Path,
+                  FrontendOptions &Options, DiagnosticEngine &Diags);
+
+} // namespace foretrace::start
+
+#endif
