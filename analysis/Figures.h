@@ -58,8 +58,8 @@ const FigureInfo &getInfo(FigureId Id);
 
 /// Returns whether a figure follows from the time of an iteration.
 bool isOfTime(FigureId Id);
-/// Returns whether a figure is of the job of \p P alone, so that it has to be
-/// found anew for a job of the same structure.
+/// Returns whether a figure must be computed for each job, because no
+/// expression over the keys of \p P gives it.
 bool isOfJobAlone(FigureId Id, const ir::Program &P);
 /// The same of the figure of that name; false if it is none.
 bool isOfTime(llvm::StringRef Name);

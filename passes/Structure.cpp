@@ -14,20 +14,18 @@ static ExprId numberOf(Program &P, const Located<int64_t> &F) {
 
 bool Structure::isRefusal() const { return !P.Facts.contains(Fact::Complete); }
 
-/// Numbers on which a program depends in ways that its checks do not say: with
-/// copies of tokens, their number; where some layers of a chunk differ, what
-/// each chunk has.
-static llvm::SmallVector<const Located<int64_t> *>
+/// Whether only some layers of a chunk are recomputed or offloaded.
+static bool hasUnlikeLayers(const TrainSpec &T) {
+  return T.RecomputeNumLayers.isPresent() || T.OffloadNumLayers.isPresent();
+}
+
+/// Returns the keys on which a program depends although no check reads them.
+static llvm::SmallVector<const Located<int64_t> *, 4>
 decidingNumbers(const Program &P) {
-  const TrainSpec &T = P.Spec.Train;
   const ParallelSpec &Of = P.Spec.Parallel;
-  llvm::SmallVector<const Located<int64_t> *> All;
-  if (llvm::any_of(P.Blocks,
-                   [](const Block &B) { return B.Copies.has_value(); }))
-    All.push_back(&Of.Ep);
-  if (T.RecomputeNumLayers.isPresent() || T.OffloadNumLayers.isPresent())
-    All.append({&Of.Pp, &Of.Vpp, &Of.FirstStageLayers, &Of.LastStageLayers});
-  return All;
+  if (!hasUnlikeLayers(P.Spec.Train))
+    return {};
+  return {&Of.Pp, &Of.Vpp, &Of.FirstStageLayers, &Of.LastStageLayers};
 }
 
 std::optional<Structure> Structure::of(const Program &Given) {
@@ -197,18 +195,25 @@ bool foretrace::isSplitAlike(const Spec &A, const Spec &B) {
              });
     });
   };
-  auto AreLayersAlike = [](const TrainSpec &X, const TrainSpec &Y) {
-    auto IsSame = [](const auto &M, const auto &N) {
-      return M.isPresent() == N.isPresent() && (!M.isPresent() || *M == *N);
-    };
-    return IsSame(X.Recompute, Y.Recompute) &&
-           IsSame(X.RecomputeNumLayers, Y.RecomputeNumLayers) &&
-           IsSame(X.OffloadActivations, Y.OffloadActivations) &&
-           IsSame(X.OffloadNumLayers, Y.OffloadNumLayers);
+  auto IsSame = [](const auto &M, const auto &N) {
+    return M.isPresent() == N.isPresent() && (!M.isPresent() || *M == *N);
   };
+  // Some layers of a chunk are blocks of their own.
+  const TrainSpec &X = A.Train, &Y = B.Train;
+  if (!IsSame(X.RecomputeNumLayers, Y.RecomputeNumLayers) ||
+      !IsSame(X.OffloadNumLayers, Y.OffloadNumLayers))
+    return false;
+  if (hasUnlikeLayers(X) &&
+      (!IsSame(X.Recompute, Y.Recompute) ||
+       !IsSame(X.OffloadActivations, Y.OffloadActivations) ||
+       !AreAlike(A.Model.Blocks, B.Model.Blocks,
+                 [&](const BlockSpec &K, const BlockSpec &L) {
+                   return IsSame(K.Recompute, L.Recompute) &&
+                          IsSame(K.OffloadActivations, L.OffloadActivations);
+                 })))
+    return false;
   const auto &Branch = A.Model.Branch, &Other = B.Model.Branch;
-  return AreLayersAlike(A.Train, B.Train) && A.Parallel.Steps.empty() &&
-         B.Parallel.Steps.empty() &&
+  return A.Parallel.Steps.empty() && B.Parallel.Steps.empty() &&
          A.Model.Blocks.size() == B.Model.Blocks.size() &&
          AreAlike(
              A.Parallel.Layout, B.Parallel.Layout,

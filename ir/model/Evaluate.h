@@ -8,6 +8,7 @@
 
 #include "ir/model/Expr.h"
 #include <array>
+#include <memory>
 
 namespace foretrace::ir {
 

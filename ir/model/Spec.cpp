@@ -140,6 +140,12 @@ int64_t ModelSpec::layerCount() const {
   return N;
 }
 
+/// A node can be larger than the innermost tier, and a flat network has none.
+int64_t ClusterSpec::domainSize() const {
+  return Tiers.size() > 1 ? std::max(*Tiers.front().Devices, *DevicesPerNode)
+                          : *DevicesPerNode;
+}
+
 const Located<int64_t> *routedExperts(const BlockSpec &B) {
   for (const LayerUse *Use : {&B.Network, &B.Mixer}) {
     const auto *Experts = Use->find<int64_t>("experts");

@@ -341,6 +341,8 @@ struct ClusterSpec {
 
   /// Returns the devices of all nodes, which `derive` checks for overflow.
   int64_t deviceCount() const { return *Nodes * *DevicesPerNode; }
+  /// Returns the devices of an NVLink domain, the innermost tier or a node.
+  int64_t domainSize() const;
 };
 
 /// An `emit NAME { ... }` block; the backend of that name checks the options.

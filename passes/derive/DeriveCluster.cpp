@@ -112,14 +112,6 @@ void Deriver::deriveTiers(ClusterSpec &C) {
     checkOrder(C.Tiers[I - 1], C.Tiers[I], Diags);
 }
 
-/// Returns the devices of an NVLink domain: of the innermost tier, or of a node
-/// where that is larger or the network is flat.
-static int64_t devicesInDomain(const ClusterSpec &C) {
-  return C.Tiers.size() > 1
-             ? std::max(*C.Tiers.front().Devices, *C.DevicesPerNode)
-             : *C.DevicesPerNode;
-}
-
 void Deriver::deriveCluster() {
   if (!S.Cluster)
     return;
@@ -143,8 +135,8 @@ void Deriver::deriveCluster() {
   deriveTiers(C);
   checkPeaks(C.Device);
   const Located<int64_t> &Tp = S.Parallel.Tp;
-  if (!Failed && *Tp > devicesInDomain(C) && devicesInDomain(C) > 1)
-    Diags.report(Tp.Range, diag::TpBeyondDomain, *Tp, devicesInDomain(C));
+  if (!Failed && *Tp > C.domainSize() && C.domainSize() > 1)
+    Diags.report(Tp.Range, diag::TpBeyondDomain, *Tp, C.domainSize());
 }
 
 /// Data sheets print rates with 2:4 sparsity, which are twice the dense ones.

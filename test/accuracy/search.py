@@ -17,6 +17,7 @@ import json
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -74,8 +75,13 @@ def main():
     parser.add_argument("--only", default="")
     args = parser.parse_args()
     shapes = {r["model"]: r for r in csv.DictReader(open(args.data / "models.csv"))}
+    with tempfile.TemporaryDirectory() as folder:
+        compare(args, shapes, pathlib.Path(folder))
+
+
+def compare(args, shapes, folder):
+    """Prints the rows and what they amount to; files are in `folder`."""
     ratios, took, fitting, lost = [], [], 0, []
-    folder = pathlib.Path(tempfile.mkdtemp())
     for row in csv.DictReader(open(args.layouts)):
         name = f"{row['id']} {row['model']} {row['devices']} {row['device']} {row['precision']}"
         if args.only not in name:
@@ -116,6 +122,8 @@ def main():
     if ratios:
         print(f"at most 1.01 of the published time: {sum(r <= 1.01 for r in ratios)} of "
               f"{len(ratios)}; worst {max(ratios):.3f}")
+    if not took:
+        sys.exit(f"no row has `{args.only}` and a job")
     took.sort()
     print(f"time of a search: median {took[len(took) // 2]:.1f} s, nine in ten "
           f"{took[int(0.9 * len(took))]:.1f} s, longest {took[-1]:.1f} s")

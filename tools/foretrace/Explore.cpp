@@ -23,7 +23,8 @@ ExitCode runExplore() {
   Compiler Session;
   DiagnosticEngine Diags = makeEngine();
   FrontendOptions Options = jobOptions(Session, Diags);
-  showMessages(Diags, Session.sources());
+  if (const ExitCode Failed = showMessages(Diags, Session.sources()))
+    return Failed;
   explore::LiveJob Job(jobPath().str(), std::move(Options));
   ExitCode Code = ExitSuccess;
   if (!Job.load(makeEngine(), [&](const auto &Diags, const auto &Sources) {

@@ -10,7 +10,7 @@
 
 namespace foretrace::start {
 
-/// Memory of a device whose cluster is not known.
+/// Device memory assumed for a job without a cluster.
 inline constexpr llvm::StringLiteral AssumedMemory = "80 GB";
 
 /// A layout with figures of its job.
@@ -27,7 +27,7 @@ public:
   llvm::Expected<NewJob> make();
 
 private:
-  // What the job is made of.
+  // Inputs.
   llvm::Error readCluster();
   llvm::Error readJob();
   std::string modelText() const;
@@ -53,9 +53,6 @@ private:
     return Spec.Cluster ? deviceMemoryOf(Spec.Cluster->Device) : std::nullopt;
   }
   bool hasMemory() const { return memory().has_value(); }
-  bool hasProfile() const {
-    return Spec.Cluster && Spec.Cluster->Device.Profile.isPresent();
-  }
 
   NewJobRequest R;
   std::optional<ir::ClusterSpec> Machine; ///< of the request
@@ -63,12 +60,12 @@ private:
   std::vector<std::string> Assumed;       ///< keys that it lacks
 };
 
-/// Returns what \p Of sets otherwise than a job without it, `parallel.tp=4`.
+/// Returns the keys of \p Of that differ from their defaults, `parallel.tp=4`.
 std::vector<std::string> setKeys(const FoundLayout &Of);
 /// Returns what \p To sets otherwise than \p From, for people: `tp = 4, without
 /// cuda_graphs`.
 std::string differences(const FoundLayout &From, const FoundLayout &To);
-/// Returns the samples of an iteration on so many ranks if nothing says.
+/// Returns the default global batch on \p World ranks.
 int64_t usualBatch(int64_t World);
 /// Returns the keys of \p S that neither the search chooses nor \p Overrides
 /// set, as lines.

@@ -18,16 +18,19 @@ static bool isIdle(StringRef Key, const FoundLayout &Of) {
     return IsAlone;
   if (Key == "parallel.cp_comm")
     return Of.find("parallel.cp") == "1";
-  return Key == "parallel.etp" && IsAlone && Of.find("parallel.ep") == "1";
+  if (Key == "parallel.embedding_as_layer" || Key == "parallel.loss_as_layer")
+    return Of.find("parallel.pp") == "1";
+  return Key == "parallel.etp" && IsAlone && Of.find("parallel.ep") == "1" &&
+         Of.find(Key) == "1";
 }
 
 /// Whether \p Key has the value that it has without being set.
 static bool isDefault(StringRef Key, StringRef Value, const FoundLayout &Of) {
-  if (Key == "train.micro_batch" || Key == "parallel.zero" ||
-      Key == "parallel.etp")
-    return isIdle(Key, Of);
-  return isIdle(Key, Of) || Value == "1" || Value == "none" ||
-         Value == "alltoall";
+  static constexpr StringLiteral AreOne[] = {"parallel.tp", "parallel.cp",
+                                             "parallel.pp", "parallel.vpp",
+                                             "parallel.ep"};
+  return isIdle(Key, Of) || Value == "none" ||
+         (Value == "1" && is_contained(AreOne, Key));
 }
 
 std::vector<std::string> setKeys(const FoundLayout &Of) {
@@ -69,7 +72,7 @@ static std::string beside(const MeasuredLayout &Of,
          (More < 0 ? " less" : " more");
 }
 
-/// What other values of one key would do.
+/// Returns a line for each layout that differs from \p Best in one key.
 std::string Draft::why(const LayoutAxes &Axes,
                        const MeasuredLayout &Best) const {
   std::string Text;
@@ -151,7 +154,7 @@ std::string Draft::commentOf(StringRef Key, const FoundLayout &Of) const {
                        ? "a node"
                        : formatv("a domain of {0}, which has {1} devices",
                                  Spec.Cluster->Tiers.front().Name,
-                                 *Spec.Cluster->Tiers.front().Devices)
+                                 Spec.Cluster->domainSize())
                              .str());
   if (Key == "parallel.pp" && Layers % Value == 0)
     return formatv("  // pp = {0}: {1} of {2} layers per stage.\n", Value,
@@ -164,23 +167,33 @@ std::string Draft::commentOf(StringRef Key, const FoundLayout &Of) const {
 /// The keys of a section that the request, or the layout, sets.
 std::string Draft::section(StringRef Keyword, const FoundLayout &Of) const {
   std::string Text;
-  const importers::SectionText None;
   if (R.Imported)
     Text +=
         keptKeys(Keyword == "train" ? R.Imported->Train : R.Imported->Parallel,
                  R.Overrides);
-  for (const ArrayRef<std::string> Keys :
-       {ArrayRef(R.Overrides), ArrayRef(Assumed), ArrayRef(Of.Overrides)})
-    for (const StringRef O : Keys) {
-      const auto [Key, Value] = O.split('=');
-      const bool IsChosen = Keys.data() == Of.Overrides.data();
-      if (Key.split('.').first == Keyword &&
-          !(IsChosen && isDefault(Key, Value, Of)))
+  for (const std::vector<std::string> &Keys :
+       {R.Overrides, Assumed, setKeys(Of)})
+    for (const StringRef O : Keys)
+      if (const auto [Key, Value] = O.split('=');
+          Key.split('.').first == Keyword)
         Text += (commentOf(Key, Of) + "  " + Key.split('.').second + " = " +
                  Value + "\n")
                     .str();
-    }
   return Text;
+}
+
+/// `  block moe { dispatcher = flex }`, or `  hidden = 64`; empty for a key of
+/// another section.
+static std::string keyOfModel(StringRef Override) {
+  const auto [Key, Value] = Override.split('=');
+  SmallVector<StringRef, 3> Path;
+  Key.split(Path, '.');
+  if (Path.front() != "model")
+    return "";
+  return Path.size() == 2
+             ? formatv("  {0} = {1}\n", Path[1], Value).str()
+             : formatv("  block {0} {{ {1} = {2} }\n", Path[1], Path[2], Value)
+                   .str();
 }
 
 std::string Draft::finish(const LayoutRanking &Of,
@@ -195,24 +208,18 @@ std::string Draft::finish(const LayoutRanking &Of,
   const std::string Import =
       Machine ? "import \"" + R.ClusterImport + "\" as pod\n" : "";
   Text += R.Imported ? Import + modelText() : modelText() + Import;
-  std::string Blocks;
-  for (const StringRef O : Best.Overrides) {
-    const auto [Key, Value] = O.split('=');
-    SmallVector<StringRef, 3> Path;
-    Key.split(Path, '.');
-    if (Path.front() == "model" && !isDefault(Key, Value, Best))
-      Blocks +=
-          formatv("  block {0} {{ {1} = {2} }\n", Path[1], Path[2], Value);
-  }
-  if (!Blocks.empty())
-    Text +=
-        formatv("\nmodel {0}_job : {0} {{\n{1}}\n", Spec.Model.Name, Blocks);
+  std::string Model;
+  for (const std::vector<std::string> &Keys : {R.Overrides, setKeys(Best)})
+    for (const StringRef O : Keys)
+      Model += keyOfModel(O);
+  if (!Model.empty())
+    Text += formatv("\nmodel {0}_job : {0} {{\n{1}}\n", Spec.Model.Name, Model);
   Text += "\ntrain {\n" + section("train", Best) + "}\n\n" +
           reason(Of, First, Fits) + "\nparallel {\n";
   if (R.World != 0)
     Text += "  world = " + std::to_string(R.World) + "\n";
   Text += section("parallel", Best) + "}\n" + clusterText(R.World);
-  if (hasProfile() && !Spec.Cost.Kind.isStated())
+  if (canBeTimed(Spec) && !Spec.Cost.Kind.isStated())
     Text += "\n// What `foretrace time` and the times of tables rest on.\ncost "
             "estimate { }\n";
   return Text +

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/start/LayoutAxes.h"
-#include "ir/model/Routing.h"
 #include "ir/model/SpecFields.h"
+#include "ir/model/Spellings.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -44,7 +44,8 @@ private:
   void addExperts();
   void addEnds();
   std::optional<LayoutAxes::Option> unevenLayout(int64_t Pp, int64_t Vpp) const;
-  bool isStated(StringRef Key) const;
+  std::optional<std::string> statedValue(StringRef Key) const;
+  bool isStated(StringRef Key) const { return statedValue(Key).has_value(); }
 
   const ir::Spec &S;
   const int64_t World, Layers;
@@ -62,20 +63,16 @@ AxisMaker::AxisMaker(const ir::Spec &S)
         Experts = std::max(Experts, **Of);
 }
 
-/// Whether the job says \p Key, `parallel.tp`.
-bool AxisMaker::isStated(StringRef Key) const {
-  const auto [Section, Name] = Key.split('.');
-  if (Name == "layout")
-    return !S.Parallel.Layout.empty();
-  bool Is = false;
-  auto Look = [&, Name = Name](const ir::FieldRow &Row, const auto &Member) {
-    Is |= Row.Name == Name && Member.isStated();
-  };
-  if (Section == "train")
-    ir::visitFields(S.Train, Look);
-  else if (Section == "parallel")
-    ir::visitFields(S.Parallel, Look);
-  return Is;
+/// Returns what the job sets \p Key, `parallel.tp`, to; nothing if it does not.
+std::optional<std::string> AxisMaker::statedValue(StringRef Key) const {
+  if (Key == "parallel.layout" && !S.Parallel.Layout.empty())
+    return "";
+  std::optional<std::string> Value;
+  ir::visitJob(S, [&](const ir::FieldRow &Row, const auto &Member) {
+    if (ir::isAt(Row, Key) && Member.isStated())
+      Value = ir::spell(*Member);
+  });
+  return Value;
 }
 
 /// Adds a number with the values up to \p Most that \p IsValue accepts, of
@@ -96,19 +93,28 @@ void AxisMaker::addNumber(StringRef Key, int64_t Most,
   Out.Numbers.push_back(std::move(N));
 }
 
-/// Adds a choice between \p Options, as far as they set keys that the job does
-/// not.
+/// Adds a choice between \p Options, without those whose first key the job sets
+/// to another value, and without keys that it sets.
 void AxisMaker::addChoice(std::vector<LayoutAxes::Option> Options) {
   std::vector<LayoutAxes::Option> Free;
   for (LayoutAxes::Option &O : Options) {
-    erase_if(O.Overrides,
-             [&](StringRef Set) { return isStated(Set.split('=').first); });
-    if (none_of(Free, [&](const LayoutAxes::Option &F) {
-          return F.Overrides == O.Overrides;
-        }))
+    if (!O.Overrides.empty()) {
+      const auto [Key, Value] = StringRef(O.Overrides.front()).split('=');
+      if (const auto Stated = statedValue(Key); Stated && *Stated != Value)
+        continue;
+    }
+    erase_if(O.Overrides, [&](StringRef Set) {
+      return statedValue(Set.split('=').first).has_value();
+    });
+    const auto Known = find_if(Free, [&](const LayoutAxes::Option &F) {
+      return F.Overrides == O.Overrides;
+    });
+    if (Known == Free.end())
       Free.push_back(std::move(O));
+    else
+      Known->IsForRefinement &= O.IsForRefinement;
   }
-  if (Free.size() > 1 || !Free.front().Overrides.empty())
+  if (Free.size() > 1 || (Free.size() == 1 && !Free.front().Overrides.empty()))
     Out.Choices.push_back(std::move(Free));
 }
 
@@ -157,17 +163,14 @@ void AxisMaker::addExperts() {
   addChoice({{{}, true},
              {{"parallel.vpp=1"}},
              {{"parallel.overlap_moe_expert_parallel_comm=true"}}});
-  LayoutAxes::Option Flex, AllToAll;
+  LayoutAxes::Option Flex; // alltoall is the default
   for (const ir::BlockSpec &B : S.Model.Blocks)
     for (const ir::LayerUse *Use : {&B.Mixer, &B.Network})
       if (const auto *Of = Use->find<std::string>("dispatcher");
-          Of && !Of->isStated()) {
-        const std::string Key = "model." + B.Name + ".dispatcher=";
-        Flex.Overrides.push_back(Key + "flex");
-        AllToAll.Overrides.push_back(Key + "alltoall");
-      }
+          Of && !Of->isStated())
+        Flex.Overrides.push_back("model." + B.Name + ".dispatcher=flex");
   Flex.IsForRefinement = true;
-  addChoice({Flex, AllToAll});
+  addChoice({Flex, {}});
 }
 
 /// Layers of each chunk where they do not divide: the last one has fewer, then
@@ -184,7 +187,7 @@ std::optional<LayoutAxes::Option> AxisMaker::unevenLayout(int64_t Pp,
                Each - (Spare - OfLast), Chunks - 2, Each, Each - OfLast)}};
 }
 
-/// What becomes of layers that do not divide into stages.
+/// Adds ways to split layers whose number is not a multiple of the chunks.
 void AxisMaker::addEnds() {
   constexpr int64_t UsualChunks = 4;
   std::vector<LayoutAxes::Option> Options = {{{}}};
@@ -208,9 +211,7 @@ void AxisMaker::addEnds() {
 LayoutAxes AxisMaker::make() {
   int64_t Domain = MaxTp;
   if (S.Cluster)
-    Domain = std::min(Domain, S.Cluster->Tiers.empty()
-                                  ? *S.Cluster->DevicesPerNode
-                                  : *S.Cluster->Tiers.front().Devices);
+    Domain = std::min(Domain, S.Cluster->domainSize());
   const int64_t Sequence = *S.Train.Sequence;
   auto DividesWorld = [&](int64_t V) { return World % V == 0; };
   addNumber("parallel.tp", Domain, DividesWorld);

@@ -45,13 +45,12 @@ public:
   Expected<LayoutRanking> run();
 
 private:
-  bool isConsistent(const Region &R) const;
   std::vector<Region> coarse() const;
   std::vector<Region> around(const FoundLayout &L) const;
   std::vector<std::string> axesFor(Region &R, const FoundLayout &Fixed) const;
-  void evaluate(ArrayRef<Region> Of);
+  void evaluate(ArrayRef<Region> Of, bool IsFirst = false);
   RegionResult sweepOver(Region R) const;
-  Expected<RegionResult> trySweep(Region R, bool IsForReason = false) const;
+  Expected<RegionResult> trySweep(Region R, bool ReportsRefusal = false) const;
 
   const OpenJob &Job;
   const LayoutAxes &Axes;
@@ -156,7 +155,7 @@ std::vector<std::string> Search::axesFor(Region &R,
   return All;
 }
 
-Expected<RegionResult> Search::trySweep(Region R, bool IsForReason) const {
+Expected<RegionResult> Search::trySweep(Region R, bool ReportsRefusal) const {
   // Sessions of several threads do not share a file system: each sets its
   // working directory.
   const IntrusiveRefCntPtr<sweep::FrozenFiles> Files = diskWith(Job);
@@ -198,7 +197,7 @@ Expected<RegionResult> Search::trySweep(Region R, bool IsForReason) const {
   for (const auto &[Why, Of] : Done->Rejected)
     if (Why.Reported == diag::WhereFailed)
       Out.Legal += Of.Count;
-  if (Out.Legal == 0 && IsForReason)
+  if (Out.Legal == 0 && ReportsRefusal)
     return createStringError(refusalOf(Session, S, *Done));
   for (const sweep::Chooser::Point &P : Done->Kept.kept()) {
     FoundLayout L{R.Options, {}, {}, P.Values.front()};
@@ -216,7 +215,7 @@ Expected<RegionResult> Search::trySweep(Region R, bool IsForReason) const {
   return Out;
 }
 
-/// What can't be swept has no layouts.
+/// Returns no layouts if the region cannot be swept.
 RegionResult Search::sweepOver(Region R) const {
   Expected<RegionResult> Of = trySweep(std::move(R));
   if (Of)
@@ -226,7 +225,7 @@ RegionResult Search::sweepOver(Region R) const {
 }
 
 /// Adds what is found in regions.
-void Search::evaluate(ArrayRef<Region> Of) {
+void Search::evaluate(ArrayRef<Region> Of, bool IsFirst) {
   std::vector<RegionResult> Results(Of.size());
   {
     DefaultThreadPool Pool;
@@ -235,8 +234,10 @@ void Search::evaluate(ArrayRef<Region> Of) {
     Pool.wait();
   }
   for (RegionResult &R : Results) {
-    Found.Accepted += R.Accepted;
-    Found.Legal += R.Legal;
+    if (IsFirst) { // later regions have some layouts again
+      Found.Accepted += R.Accepted;
+      Found.Legal += R.Legal;
+    }
     for (FoundLayout &L : R.Best)
       if (Known.insert(L.Overrides).second)
         Found.Best.push_back(std::move(L));
@@ -246,10 +247,10 @@ void Search::evaluate(ArrayRef<Region> Of) {
   });
 }
 
-/// Whether no two options of \p R set a key to different values.
-bool Search::isConsistent(const Region &R) const {
+/// Whether no two of \p Options set a key to different values.
+static bool isConsistent(const LayoutAxes &Axes, ArrayRef<size_t> Options) {
   StringMap<StringRef> Set;
-  for (const auto &[Choice, Option] : zip(Axes.Choices, R.Options))
+  for (const auto &[Choice, Option] : zip(Axes.Choices, Options))
     for (const StringRef O : Choice[Option].Overrides) {
       const auto [Key, Value] = O.split('=');
       if (Set.try_emplace(Key, Value).first->second != Value)
@@ -268,7 +269,7 @@ std::vector<Region> Search::coarse() const {
         if (!O.IsForRefinement) {
           Longer.push_back(R);
           Longer.back().Options.push_back(Index);
-          if (!isConsistent(Longer.back()))
+          if (!isConsistent(Axes, Longer.back().Options))
             Longer.pop_back();
         }
     All = std::move(Longer);
@@ -298,7 +299,7 @@ std::vector<Region> Search::around(const FoundLayout &L) const {
                           ? Region{L.Options, {L.Values}}
                           : Same);
         All.back().Options[Index] = Option;
-        if (!isConsistent(All.back()))
+        if (!isConsistent(Axes, All.back().Options))
           All.pop_back();
       }
   return All;
@@ -306,10 +307,20 @@ std::vector<Region> Search::around(const FoundLayout &L) const {
 
 Expected<LayoutRanking> Search::run() {
   const std::vector<Region> All = coarse();
-  evaluate(All);
+  evaluate(All, /*IsFirst=*/true);
   if (Found.Legal == 0) {
-    Expected<RegionResult> Why = trySweep(All.front(), /*IsForReason=*/true);
+    Expected<RegionResult> Why = trySweep(All.front(), /*ReportsRefusal=*/true);
     return Why ? createStringError("no layout is legal") : Why.takeError();
+  }
+  if (Found.Best.empty() && !Where.empty()) {
+    // None of these fits, but one like the least of them may.
+    Expected<LayoutRanking> Least = Search(Job, Axes, "", "peak").run();
+    if (!Least)
+      return Least.takeError();
+    std::vector<Region> Next;
+    for (const FoundLayout &L : ArrayRef(Least->Best).take_front(KeptLayouts))
+      append_range(Next, around(L));
+    evaluate(Next);
   }
   // First around the best layout of each combination of options, then around
   // the best of all.
@@ -335,11 +346,17 @@ Expected<LayoutRanking> Search::run() {
   return std::move(Found);
 }
 
+bool canBeTimed(const ir::Spec &S) {
+  const bool IsEstimated =
+      !S.Cost.Kind.isStated() || S.Cost.Kind.is(ir::CostKind::Estimate);
+  return IsEstimated && S.Cluster && S.Cluster->Device.Profile.isPresent() &&
+         !S.Train.OffloadOptimizer.is(true);
+}
+
 Expected<LayoutRanking> findBest(const OpenJob &Job, const ir::Spec &S) {
   const bool HasMemory = deviceMemoryOf(S).has_value();
-  const bool HasProfile = S.Cluster && S.Cluster->Device.Profile.isPresent();
   return findLayouts(Job, axesOf(S), HasMemory ? "fits" : "peak <= 80 GB",
-                     HasProfile ? "time_upper" : "flops");
+                     canBeTimed(S) ? "time_upper" : "flops");
 }
 
 std::vector<FoundLayout> variationsOf(const LayoutAxes &Axes,
@@ -364,7 +381,8 @@ std::vector<FoundLayout> variationsOf(const LayoutAxes &Axes,
           !Choice[Option].sets("parallel.layout")) {
         FoundLayout Of = L;
         Of.Options[Index] = Option;
-        Add(std::move(Of));
+        if (isConsistent(Axes, Of.Options))
+          Add(std::move(Of));
       }
   return All;
 }

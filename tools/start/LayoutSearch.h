@@ -32,7 +32,7 @@ struct FoundLayout {
 
 struct LayoutRanking {
   std::vector<FoundLayout> Best;   ///< the best first
-  int64_t Accepted = 0, Legal = 0; ///< of all points that were tried
+  int64_t Accepted = 0, Legal = 0; ///< of those that are tried first
 };
 
 /// Returns the layouts with the least \p Metric of those that satisfy \p Where;
@@ -41,6 +41,9 @@ llvm::Expected<LayoutRanking> findLayouts(const OpenJob &Job,
                                           const LayoutAxes &Axes,
                                           llvm::StringRef Where,
                                           llvm::StringRef Metric);
+
+/// Returns whether the time of a job with a layout can be estimated.
+bool canBeTimed(const ir::Spec &S);
 
 /// Returns the layouts of \p Job, of which \p S was read, that fit into a
 /// device, or need at most 80 GB where its memory is not known: those with the

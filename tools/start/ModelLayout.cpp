@@ -4,6 +4,7 @@
 #include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/Tools.h"
 #include "tools/start/Draft.h"
+#include "tools/sweep/Shell.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -25,9 +26,9 @@ static bool lacksLayout(const ir::Spec &S) {
 
 /// `--tp=4`; a key of a block has no option of its own.
 static std::string optionOf(StringRef Override) {
-  return (Override.starts_with("model.") ? "-D " + Override
-                                         : "--" + Override.split('.').second)
-      .str();
+  return Override.starts_with("model.")
+             ? "-D " + sweep::quoted(Override)
+             : "--" + sweep::quoted(Override.split('.').second);
 }
 
 void chooseLayout(Compiler &Session, StringRef Path, FrontendOptions &Options,
@@ -53,8 +54,11 @@ void chooseLayout(Compiler &Session, StringRef Path, FrontendOptions &Options,
   OpenJob Job{Path.str(), "", Options};
   append_range(Job.Options.Overrides, Assumed);
   Expected<LayoutRanking> Found = findBest(Job, *S);
-  if (!Found || Found->Best.empty())
-    return consumeError(Found.takeError());
+  if (!Found || Found->Best.empty()) {
+    consumeError(Found.takeError());
+    Diags.report({}, diag::NoLayoutFits, Path, *S->Parallel.World);
+    return;
+  }
   append_range(Assumed, setKeys(Found->Best.front()));
   append_range(Options.Overrides, Assumed);
   std::string Text;

@@ -92,12 +92,17 @@ Expected<LayoutRanking> Draft::search(bool &Fits) {
   return findLayouts(openJob(R.World), axesOf(Spec), "", "peak");
 }
 
-/// The same for the number of devices that takes the fewest device hours: a
-/// power of two of times fewer than may be used.
+/// Also tries world / 2, / 4, ... and keeps the number of devices with the
+/// fewest device hours.
 Expected<LayoutRanking> Draft::searchWorlds(bool &Fits) {
   Expected<LayoutRanking> Best = search(Fits);
-  if (!R.IsForDeviceHours || !Best || !Fits || !hasProfile())
+  if (!R.IsForDeviceHours || !Best || !Fits)
     return Best;
+  if (!canBeTimed(Spec)) {
+    consumeError(Best.takeError());
+    return createStringError("the time of the job can't be estimated, so that "
+                             "its device hours are not known");
+  }
   int64_t Least = R.World;
   auto CostOf = [&](const LayoutRanking &Of, int64_t World) {
     return static_cast<double>(Of.Best.front().Goal) *
@@ -142,8 +147,14 @@ Expected<NewJob> Draft::make() {
              R.IsExplained ? why(axesOf(Spec), First.front()) : ""};
   Compiler Session;
   CompiledJob &Job = Session.compile(R.Path, Out.Text);
-  if (!Job.program())
+  const ir::Program *P = Job.program();
+  if (!P)
     return firstError(Job.engine());
+  ir::ExprOverlay Sizes(*P);
+  if (JobFigures(Sizes, Validity::ThisJob).of(FigureId::Peak)->value() !=
+      First.front().Peak)
+    return createStringError("the job has another peak memory than the layout "
+                             "that was found; please report this");
   SourceFiles Sources;
   DiagnosticEngine Diags;
   if (std::optional<std::string> Styled =

@@ -208,6 +208,7 @@ class Plan(Record):
     cross_node: int  # ?
     bubble: int
     time: int  # ?
+    time_upper: int  # ?
     mfu: int  # ?
     tokens_per_second: int  # ?
     exposed: int  # ?
