@@ -321,8 +321,7 @@ struct CostSpec {
   std::string describeDurations() const;
 };
 
-/// One tier of a cluster's network: domains of equal size, each within one
-/// domain of the next tier.
+/// Domains of equal size, each within one domain of the next tier.
 struct TierSpec {
   std::string Name;
   SourceRange Range; ///< of the name
@@ -341,8 +340,7 @@ struct ClusterSpec {
 
   /// Returns the devices of all nodes, which `derive` checks for overflow.
   int64_t deviceCount() const { return *Nodes * *DevicesPerNode; }
-  /// Returns the devices of an NVLink domain, the innermost tier or a node.
-  int64_t domainSize() const;
+  int64_t domainSize() const; ///< of NVLink: the innermost tier, or a node
 };
 
 /// An `emit NAME { ... }` block; the backend of that name checks the options.
