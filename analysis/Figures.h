@@ -58,11 +58,11 @@ const FigureInfo &getInfo(FigureId Id);
 
 /// Returns whether a figure follows from the time of an iteration.
 bool isOfTime(FigureId Id);
+/// The same of the figure of that name; false if it is none.
+bool isOfTime(llvm::StringRef Name);
 /// Returns whether a figure must be computed for each job, because no
 /// expression over the keys of \p P gives it.
 bool isOfJobAlone(FigureId Id, const ir::Program &P);
-/// The same of the figure of that name; false if it is none.
-bool isOfTime(llvm::StringRef Name);
 
 /// Builds the figures of one program, which has totals.
 class JobFigures {

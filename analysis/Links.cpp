@@ -160,8 +160,8 @@ void LinkMap::forEachOther(AxisRef Axes, int64_t Size, const Senders &From,
   }
 }
 
-/// How many ranks of a group share a domain of \p Size, one of them included;
-/// nothing if that is not the same for all. A rank is a number with a digit for
+/// Returns how many ranks of a group share a domain of \p Size; nothing if that
+/// is not the same for all. A rank is a number with a digit for
 /// each axis: domains that end between two of its digits, or divide one, have
 /// as many of each.
 std::optional<int64_t> LinkMap::sharing(const Group &G, int64_t Size) const {

@@ -81,23 +81,12 @@ ExitCode runNew() {
   Request.Model = ModelOption;
   Request.IsForDeviceHours = GoalOption == NewGoal::DeviceHours;
   Request.IsExplained = WhyOption;
-  // Names without a section are of keys that the input of the model lacks.
-  std::vector<std::string> InputKeys;
-  for (std::string &Given : frontendOptions().Overrides) {
-    const auto [Key, Value] = StringRef(Given).split('=');
-    if (Key == "parallel.world" && !Value.getAsInteger(10, Request.World))
-      continue;
-    if (Key.contains('.') && !Key.starts_with("train.") &&
-        !Key.starts_with("parallel.") && !Key.starts_with("model."))
-      return usageError(
-          "new: -D takes keys of `train`, `parallel` and `model`; "
-          "set `" +
-          Key + "` in the job that is written");
-    (Key.contains('.') ? Request.Overrides : InputKeys)
-        .push_back(std::move(Given));
-  }
-  if (!ModelOption.empty() && !InputKeys.empty())
-    return usageError("new: -D " + InputKeys.front() +
+  Expected<std::vector<std::string>> InputKeys =
+      start::takeOverrides(frontendOptions().Overrides, Request);
+  if (!InputKeys)
+    return usageError("new: " + toString(InputKeys.takeError()));
+  if (!ModelOption.empty() && !InputKeys->empty())
+    return usageError("new: -D " + InputKeys->front() +
                       " has no section, such as `train.sequence=8192`");
   if (!ModelOption.empty())
     if (Error E = Find(ModelOption, "models", "fore", Request.ModelImport))
@@ -118,7 +107,7 @@ ExitCode runNew() {
     if (const ExitCode Code = showMessages(Diags, Sources))
       return Code;
     Request.Model = Request.Imported->Model;
-    if (Error E = Request.Imported->complete(InputKeys))
+    if (Error E = Request.Imported->complete(*InputKeys))
       return usageError("new: " + toString(std::move(E)));
   }
   Expected<start::NewJob> Made = start::makeNewJob(std::move(Request));

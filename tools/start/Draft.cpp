@@ -13,8 +13,7 @@ using namespace llvm;
 
 namespace foretrace::start {
 
-// What holds if neither the request nor the model says otherwise.
-static constexpr int64_t DefaultSequence = 4096;
+/// Samples per iteration if neither the request nor the job sets them.
 static constexpr int64_t LeastGlobalBatch = 512;
 
 /// Keys of an imported job that the search chooses, or that depend on them.
@@ -42,13 +41,6 @@ static constexpr StringLiteral ChosenKeys[] = {"world",
                                                "dp_shard",
                                                "recompute_num_layers",
                                                "micro_batch_group"};
-
-Error firstError(const DiagnosticEngine &Diags) {
-  for (const Diagnostic &D : Diags.diagnostics())
-    if (D.Level == Severity::Error)
-      return createStringError(D.text());
-  return createStringError("it can't be compiled");
-}
 
 Error Draft::readCluster() {
   if (R.Cluster.empty())
@@ -82,7 +74,6 @@ std::string Draft::modelText() const {
   return Text + "\n";
 }
 
-/// The keys of \p S that neither the search chooses nor \p Overrides set.
 std::string keptKeys(const importers::SectionText &S,
                      ArrayRef<std::string> Overrides) {
   std::string Text;
@@ -122,7 +113,7 @@ int64_t usualBatch(int64_t World) {
   return divideCeil(LeastGlobalBatch, World) * World;
 }
 
-/// Reads the job without a layout; sets what it lacks besides.
+/// Reads the job without a layout, and assumes the other keys that it lacks.
 Error Draft::readJob() {
   Compiler Session;
   OpenJob Job = openJob(R.World);
@@ -141,10 +132,6 @@ Error Draft::readJob() {
     return createStringError("new: expected --world or --cluster");
   Spec.Parallel.World.setDefault(R.World);
   if (!Spec.Train.Sequence.isStated()) {
-    const int64_t Most = Spec.Model.MaxPositions.isStated()
-                             ? *Spec.Model.MaxPositions
-                             : DefaultSequence;
-    Spec.Train.Sequence.setDefault(std::min(DefaultSequence, Most));
     const int64_t Tokens = *Spec.Train.Sequence;
     Assumed.push_back("train.sequence=" +
                       (Tokens % 1024 == 0 ? std::to_string(Tokens / 1024) + "Ki"

@@ -10,9 +10,6 @@
 
 namespace foretrace::start {
 
-/// Device memory assumed for a job without a cluster.
-inline constexpr llvm::StringLiteral AssumedMemory = "80 GB";
-
 /// A layout with figures of its job.
 struct MeasuredLayout {
   FoundLayout Of;
@@ -35,8 +32,7 @@ private:
   std::string clusterText(int64_t World) const;
   // Its layout.
   llvm::Error nothingFits(const MeasuredLayout &Least) const;
-  llvm::Expected<MeasuredLayout> measure(const FoundLayout &L,
-                                         int64_t World) const;
+  llvm::Expected<MeasuredLayout> measure(const FoundLayout &L) const;
   llvm::Expected<LayoutRanking> search(bool &Fits);
   llvm::Expected<LayoutRanking> searchWorlds(bool &Fits);
   std::vector<MeasuredLayout> firstOf(const LayoutRanking &Of) const;
@@ -71,8 +67,6 @@ int64_t usualBatch(int64_t World);
 /// set, as lines.
 std::string keptKeys(const importers::SectionText &S,
                      llvm::ArrayRef<std::string> Overrides);
-/// Returns the first error as one.
-llvm::Error firstError(const DiagnosticEngine &Diags);
 
 } // namespace foretrace::start
 

@@ -81,7 +81,7 @@ std::string Draft::why(const LayoutAxes &Axes,
     const std::string Keys = differences(Best.Of, L);
     if (Keys.empty())
       continue;
-    Expected<MeasuredLayout> M = measure(L, R.World);
+    Expected<MeasuredLayout> M = measure(L);
     if (!M)
       OS << formatv("{0,-34} {1}: {2}\n", "not legal", Keys,
                     toString(M.takeError()));
@@ -96,7 +96,7 @@ std::string Draft::why(const LayoutAxes &Axes,
   return Text;
 }
 
-/// Why the layout was chosen, as lines of a comment.
+/// Returns why the layout was chosen, as lines of a comment.
 std::string Draft::reason(const LayoutRanking &Of,
                           ArrayRef<MeasuredLayout> First, bool Fits) const {
   const MeasuredLayout &Best = First.front();
@@ -113,8 +113,7 @@ std::string Draft::reason(const LayoutRanking &Of,
         Of.Accepted, Of.Legal, AssumedMemory, Need);
   std::string Text = formatv(
       "// {0} of {1} legal layouts that were tried fit into a device of {2}, "
-      "{3} "
-      "of it\n// reserved; ",
+      "{3} of it\n// reserved; ",
       Of.Accepted, Of.Legal, printBytes(static_cast<double>(memory()->Bytes)),
       printBytes(static_cast<double>(memory()->Reserved)));
   if (!Best.Time)
@@ -164,7 +163,7 @@ std::string Draft::commentOf(StringRef Key, const FoundLayout &Of) const {
   return "";
 }
 
-/// The keys of a section that the request, or the layout, sets.
+/// Returns the keys of a section that the request or the layout sets, as lines.
 std::string Draft::section(StringRef Keyword, const FoundLayout &Of) const {
   std::string Text;
   if (R.Imported)

@@ -31,7 +31,7 @@ struct Region {
   std::vector<std::vector<size_t>> Rows;
 };
 
-/// What a sweep over a region found.
+/// Result of a sweep over a region.
 struct RegionResult {
   std::vector<FoundLayout> Best;
   int64_t Accepted = 0, Legal = 0;
@@ -83,11 +83,11 @@ Search::Search(const OpenJob &Job, const LayoutAxes &Axes, StringRef Where,
                StringRef Metric)
     : Job(Job), Axes(Axes), Where(Where), Metric(Metric) {}
 
-static Error failureOf(const DiagnosticEngine &Diags) {
+Error firstError(const DiagnosticEngine &Diags) {
   for (const Diagnostic &D : Diags.diagnostics())
     if (D.Level == Severity::Error)
       return createStringError(D.text());
-  return createStringError("the job can't be swept");
+  return createStringError("it can't be compiled");
 }
 
 /// Why points are refused, as most of them are.
@@ -178,7 +178,7 @@ Expected<RegionResult> Search::trySweep(Region R, bool ReportsRefusal) const {
   std::optional<SweepSpec> Spec =
       Session.readSweep(Job.Path, Options, Request, Diags);
   if (!Spec)
-    return failureOf(Diags);
+    return firstError(Diags);
   Expected<sweep::Space> Points = sweep::Space::make(std::move(*Spec));
   if (!Points)
     return Points.takeError();
@@ -187,7 +187,7 @@ Expected<RegionResult> Search::trySweep(Region R, bool ReportsRefusal) const {
   S.MeasuresAll = false;
   CompiledJob &First = sweep::replay(Session, S, 0);
   if (!sweep::canBeSwept(First, Session.sources()))
-    return failureOf(First.engine());
+    return firstError(First.engine());
   Expected<sweep::Summary> Done = sweep::runSweep(
       S, /*DB=*/nullptr, /*Threads=*/1, [](const sweep::Summary &) {});
   if (!Done)
@@ -281,23 +281,23 @@ std::vector<Region> Search::coarse() const {
 /// choice and, unless that is a list of layers, the next larger or smaller
 /// value of one number at most.
 std::vector<Region> Search::around(const FoundLayout &L) const {
-  Region Line{L.Options, {L.Values}}, Same = Line;
+  Region OtherValues{L.Options, {L.Values}}, Neighbors = OtherValues;
   for (const auto &[Index, N] : enumerate(Axes.Numbers))
     for (size_t Value = 0; Value < N.Values.size(); ++Value) {
       std::vector<size_t> Row = L.Values;
       Row[Index] = Value;
       if (Value + 1 == L.Values[Index] || Value == L.Values[Index] + 1)
-        Same.Rows.push_back(Row);
+        Neighbors.Rows.push_back(Row);
       if (Value != L.Values[Index])
-        Line.Rows.push_back(std::move(Row));
+        OtherValues.Rows.push_back(std::move(Row));
     }
-  std::vector<Region> All = {std::move(Line)};
+  std::vector<Region> All = {std::move(OtherValues)};
   for (const auto &[Index, Choice] : enumerate(Axes.Choices))
     for (size_t Option = 0; Option < Choice.size(); ++Option)
       if (Option != L.Options[Index]) {
         All.push_back(Choice[Option].sets("parallel.layout")
                           ? Region{L.Options, {L.Values}}
-                          : Same);
+                          : Neighbors);
         All.back().Options[Index] = Option;
         if (!isConsistent(Axes, All.back().Options))
           All.pop_back();
@@ -355,7 +355,9 @@ bool canBeTimed(const ir::Spec &S) {
 
 Expected<LayoutRanking> findBest(const OpenJob &Job, const ir::Spec &S) {
   const bool HasMemory = deviceMemoryOf(S).has_value();
-  return findLayouts(Job, axesOf(S), HasMemory ? "fits" : "peak <= 80 GB",
+  const std::string Where =
+      HasMemory ? "fits" : ("peak <= " + AssumedMemory).str();
+  return findLayouts(Job, axesOf(S), Where,
                      canBeTimed(S) ? "time_upper" : "flops");
 }
 

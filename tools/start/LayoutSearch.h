@@ -42,13 +42,19 @@ llvm::Expected<LayoutRanking> findLayouts(const OpenJob &Job,
                                           llvm::StringRef Where,
                                           llvm::StringRef Metric);
 
+/// Device memory assumed for a job without a cluster.
+inline constexpr llvm::StringLiteral AssumedMemory = "80 GB";
+
+/// Returns the first error of \p Diags as one.
+llvm::Error firstError(const DiagnosticEngine &Diags);
+
 /// Returns whether the time of a job with a layout can be estimated.
 bool canBeTimed(const ir::Spec &S);
 
 /// Returns the layouts of \p Job, of which \p S was read, that fit into a
-/// device, or need at most 80 GB where its memory is not known: those with the
-/// least upper end of the estimated time first, or with the fewest FLOPs if the
-/// device has no profile.
+/// device, or need at most AssumedMemory where its memory is not known: those
+/// with the least upper end of the estimated time first, or with the fewest
+/// FLOPs if the device has no profile.
 llvm::Expected<LayoutRanking> findBest(const OpenJob &Job, const ir::Spec &S);
 
 /// Returns the layouts that differ from \p L in one number, by the next value,

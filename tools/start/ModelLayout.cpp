@@ -54,8 +54,9 @@ void chooseLayout(Compiler &Session, StringRef Path, FrontendOptions &Options,
   OpenJob Job{Path.str(), "", Options};
   append_range(Job.Options.Overrides, Assumed);
   Expected<LayoutRanking> Found = findBest(Job, *S);
-  if (!Found || Found->Best.empty()) {
-    consumeError(Found.takeError());
+  if (!Found) // who reads the job reports why it is not legal
+    return consumeError(Found.takeError());
+  if (Found->Best.empty()) {
     Diags.report({}, diag::NoLayoutFits, Path, *S->Parallel.World);
     return;
   }

@@ -10,8 +10,8 @@ namespace foretrace::start {
 
 /// If the job at \p Path is a model, and \p Options set a cluster but no
 /// layout, adds the one that `foretrace new` chooses to them, and the batch;
-/// reports what is assumed. If no layout fits, reports that, and leaves \p
-/// Options as they are.
+/// reports what is assumed. If none fits, reports that; then, and if none is
+/// legal, \p Options stay as they are.
 void chooseLayout(Compiler &Session, llvm::StringRef Path,
                   FrontendOptions &Options, DiagnosticEngine &Diags);
 

@@ -13,7 +13,8 @@ using namespace llvm;
 
 namespace foretrace::start {
 
-/// Says what is missing, and with how many devices it would not be.
+/// Returns the error that no layout fits, with the number of devices that
+/// suffice.
 Error Draft::nothingFits(const MeasuredLayout &Least) const {
   std::string Way = "use devices with more memory";
   constexpr int64_t MostTimes = 64;
@@ -25,8 +26,7 @@ Error Draft::nothingFits(const MeasuredLayout &Least) const {
       consumeError(More.takeError());
     else if (!More->Best.empty()) {
       Way = "use --world=" + std::to_string(R.World * Times) +
-            ", or devices "
-            "with more memory";
+            ", or devices with more memory";
       break;
     }
   }
@@ -44,10 +44,9 @@ Error Draft::nothingFits(const MeasuredLayout &Least) const {
 }
 
 /// Compiles the job with \p L.
-Expected<MeasuredLayout> Draft::measure(const FoundLayout &L,
-                                        int64_t World) const {
+Expected<MeasuredLayout> Draft::measure(const FoundLayout &L) const {
   Compiler Session;
-  OpenJob Job = openJob(World);
+  OpenJob Job = openJob(R.World);
   append_range(Job.Options.Overrides, L.Overrides);
   CompiledJob &Made = Session.compile(Job.Path, Job.Text, Job.Options);
   const ir::Program *P = Made.program();
@@ -63,7 +62,7 @@ Expected<MeasuredLayout> Draft::measure(const FoundLayout &L,
   return Of;
 }
 
-/// The best layouts that differ in what is written.
+/// Returns the best layouts that set different keys.
 std::vector<MeasuredLayout> Draft::firstOf(const LayoutRanking &Of) const {
   constexpr size_t Shown = 3;
   std::vector<MeasuredLayout> First;
@@ -75,7 +74,7 @@ std::vector<MeasuredLayout> Draft::firstOf(const LayoutRanking &Of) const {
     if (is_contained(Known, Keys))
       continue;
     Known.push_back(std::move(Keys));
-    if (Expected<MeasuredLayout> M = measure(L, R.World))
+    if (Expected<MeasuredLayout> M = measure(L))
       First.push_back(std::move(*M));
     else
       consumeError(M.takeError());
@@ -83,7 +82,8 @@ std::vector<MeasuredLayout> Draft::firstOf(const LayoutRanking &Of) const {
   return First;
 }
 
-/// The layouts that fit, the best first; without any, those that need least.
+/// Returns the layouts that fit, the best first; if none does, those with the
+/// least peak memory.
 Expected<LayoutRanking> Draft::search(bool &Fits) {
   Expected<LayoutRanking> Found = findBest(openJob(R.World), Spec);
   Fits = Found && !Found->Best.empty();
@@ -161,6 +161,26 @@ Expected<NewJob> Draft::make() {
           formatFore(Sources.text(Sources.add(Out.Text, R.Path)), Diags))
     Out.Text = std::move(*Styled);
   return Out;
+}
+
+Expected<std::vector<std::string>> takeOverrides(std::vector<std::string> Given,
+                                                 NewJobRequest &To) {
+  std::vector<std::string> Others;
+  for (std::string &Override : Given) {
+    const auto [Key, Value] = StringRef(Override).split('=');
+    const StringRef Section = Key.split('.').first;
+    if (Key == "parallel.world" && !Value.getAsInteger(10, To.World))
+      continue;
+    if (Section == Key)
+      Others.push_back(std::move(Override));
+    else if (is_contained({"train", "parallel", "model"}, Section))
+      To.Overrides.push_back(std::move(Override));
+    else
+      return createStringError("-D takes keys of `train`, `parallel` and "
+                               "`model`; set `" +
+                               Key + "` in the job that is written");
+  }
+  return Others;
 }
 
 Expected<NewJob> makeNewJob(NewJobRequest Request) {

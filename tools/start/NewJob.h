@@ -36,6 +36,12 @@ struct NewJob {
   std::string Why;  ///< what other values of each key would do, a line each
 };
 
+/// Adds the keys of sections among \p Given, `name=value` each, to \p To.
+/// Returns the others, which the input of the model may lack. An error for a
+/// key of a section that a new job does not set.
+llvm::Expected<std::vector<std::string>>
+takeOverrides(std::vector<std::string> Given, NewJobRequest &To);
+
 /// Makes the job. The error says why no layout is legal, or what fits is
 /// missing.
 llvm::Expected<NewJob> makeNewJob(NewJobRequest Request);
