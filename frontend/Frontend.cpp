@@ -351,7 +351,7 @@ std::optional<SweepSpec> Compilation::runSweep(llvm::StringRef Path,
   SweepEntries Entries(Diags);
   for (const ast::Item &I : TheJob.Main->File->Items)
     if (const auto *S = std::get_if<ast::Section>(&I.Node);
-        S && S->Keyword.Text == "sweep")
+        S && S->Keyword.Text == "sweep" && !Request.IsAlone)
       Entries.gatherSection(*S);
   if (!Request.File.empty()) {
     if (const ast::Section *Table = Graph.loadTable(Request.File))

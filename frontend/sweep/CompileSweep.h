@@ -27,6 +27,7 @@ struct SweepRequest {
     std::string Flag, Text;
   };
   std::vector<Given> Entries;
+  bool IsAlone = false; ///< without the section of the job
 };
 
 /// Compiles the sweep of the job at \p Path; nothing after an error. -D changes

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/vary/Ways.h"
 #include "ir/model/Spellings.h"
-#include "passes/Recompute.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -151,83 +150,5 @@ KeyTexts vary::stateHeadDim(Spec &S) {
     if (W.empty())
       set(W, "head_dim", std::to_string(**Width));
   }
-  return W;
-}
-
-/// Stages weighed by memory, if nothing says how layers are split.
-KeyTexts vary::balanceMemory(Spec &S) {
-  ParallelSpec &P = S.Parallel;
-  if (*P.Pp == 1 || *P.Vpp > 1 || !P.Layout.empty() ||
-      P.FirstStageLayers.isPresent() || P.LastStageLayers.isPresent())
-    return {};
-  KeyTexts W;
-  write(W, "partition", P.Partition, PartitionKind::Balanced);
-  write(W, "balance", P.Balance, BalanceKind::Memory);
-  return W;
-}
-
-/// Without the modules where the job would have them by default.
-KeyTexts vary::writeModules(Spec &S, llvm::ArrayRef<llvm::StringRef> Modules) {
-  TrainSpec &T = S.Train;
-  KeyTexts W;
-  if (recomputesLayers(*T.Recompute) || Modules.empty())
-    return W;
-  write(W, "recompute", T.Recompute, RecomputeKind::Selective);
-  if (llvm::ArrayRef(modulesOf(T)) == Modules)
-    return W;
-  std::string List = llvm::join(Modules, " ");
-  set(W, "recompute_modules", '"' + List + '"');
-  T.RecomputeModules.state(std::move(List), T.RecomputeModules.Range);
-  return W;
-}
-
-/// Without modules, which have no effect then.
-KeyTexts vary::recomputeLayers(Spec &S) {
-  KeyTexts W;
-  write(W, "recompute", S.Train.Recompute, RecomputeKind::Full);
-  S.Train.RecomputeModules = {};
-  return W;
-}
-
-/// Adam as the precision-aware optimizer has it, with moments of \p Moments or
-/// of the type that the job sets.
-static KeyTexts beAware(Spec &S, std::optional<TypeKind> Moments) {
-  TrainSpec &T = S.Train;
-  KeyTexts W;
-  if (*T.Optimizer != OptimizerKind::Adam &&
-      *T.Optimizer != OptimizerKind::PrecisionAware)
-    return W;
-  write(W, "optimizer", T.Optimizer, OptimizerKind::PrecisionAware);
-  if (Moments)
-    write(W, "moment_precision", T.MomentPrecision, *Moments);
-  return W;
-}
-
-KeyTexts vary::beAware(Spec &S) { return ::beAware(S, std::nullopt); }
-KeyTexts vary::beAwareInHalf(Spec &S) { return ::beAware(S, TypeKind::BF16); }
-
-KeyTexts vary::useBytes(Spec &S) {
-  KeyTexts W;
-  if (*S.Train.Optimizer == OptimizerKind::Adam)
-    write(W, "optimizer", S.Train.Optimizer, OptimizerKind::Adam8Bit);
-  return W;
-}
-
-/// Megatron-LM offloads the precision-aware optimizer only.
-KeyTexts vary::offloadOptimizer(Spec &S) {
-  KeyTexts W;
-  if (*S.Train.OffloadOptimizer)
-    return W;
-  W = beAware(S);
-  write(W, "offload_optimizer", S.Train.OffloadOptimizer, true);
-  return W;
-}
-
-/// Megatron-LM gathers parameters with the distributed optimizer only.
-KeyTexts vary::overlapDp(Spec &S) {
-  KeyTexts W;
-  write(W, "overlap_grad_reduce", S.Parallel.OverlapGradReduce, true);
-  if (*S.Parallel.Zero == 1)
-    write(W, "overlap_param_gather", S.Parallel.OverlapParamGather, true);
   return W;
 }

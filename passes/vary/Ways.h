@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions that WAYS and PARTS of passes/vary/Moves.def name: changes of
+// The functions that WAYS of passes/vary/Moves.def name: changes of
 // several keys, or of one that is no number. Private to the table.
 #ifndef FORETRACE_PASSES_VARY_WAYS_H
 #define FORETRACE_PASSES_VARY_WAYS_H
@@ -19,7 +19,6 @@ void write(KeyTexts &W, llvm::StringRef Name, Located<T> &Key, T Value) {
   W.push_back({Name, ir::spell(Value)});
 }
 
-KeyTexts overlapDp(ir::Spec &S);
 KeyTexts countEmbedding(ir::Spec &S);
 KeyTexts countLoss(ir::Spec &S);
 KeyTexts countBoth(ir::Spec &S);
@@ -30,13 +29,6 @@ KeyTexts writeEmptyEnds(ir::Spec &S);
 KeyTexts balance(ir::Spec &S);
 KeyTexts divideWorld(ir::Spec &S);
 KeyTexts stateHeadDim(ir::Spec &S);
-KeyTexts balanceMemory(ir::Spec &S);
-KeyTexts writeModules(ir::Spec &S, llvm::ArrayRef<llvm::StringRef> Modules);
-KeyTexts recomputeLayers(ir::Spec &S);
-KeyTexts beAware(ir::Spec &S);
-KeyTexts beAwareInHalf(ir::Spec &S);
-KeyTexts useBytes(ir::Spec &S);
-KeyTexts offloadOptimizer(ir::Spec &S);
 
 } // namespace foretrace::vary
 

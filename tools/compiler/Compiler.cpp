@@ -137,6 +137,11 @@ llvm::StringRef Compiler::textOfForeign(llvm::StringRef Path) const {
   return Found == Texts.end() ? llvm::StringRef() : Found->second;
 }
 
+llvm::StringRef Compiler::givenText(llvm::StringRef Path) const {
+  const auto Found = Texts.find(Path == "-" ? StdinName : Path);
+  return Found == Texts.end() ? llvm::StringRef() : Found->second;
+}
+
 std::string Compiler::textOf(llvm::StringRef Path) {
   if (const llvm::StringRef Made = textOfForeign(Path); !Made.empty())
     return Made.str();

@@ -49,6 +49,9 @@ public:
   llvm::StringRef textOfForeign(llvm::StringRef Path) const;
   /// The text of the job that \p Path stands for, once it has been read.
   std::string textOf(llvm::StringRef Path);
+  /// The text that stands for the file at \p Path, or for standard input; empty
+  /// for the disk's.
+  llvm::StringRef givenText(llvm::StringRef Path) const;
 
   /// What positions in programs and messages speak of.
   SourceFiles &sources() { return Sources; }

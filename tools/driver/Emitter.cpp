@@ -7,7 +7,6 @@
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Tools.h"
 #include "tools/driver/EmitBlocks.h"
-#include "tools/driver/JobChanges.h"
 #include "tools/output/ConfinedOutputs.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -70,22 +69,21 @@ static SourceRange placeOf(const Backend &Format, const ir::EmitSpec &Emit,
   return Emit.Range;
 }
 
-/// With changes of \p Job, if there is one, for which the format asks.
+/// With changes of the job for which the format asks.
 static Error writeBlock(const Emission &Block, const EmitRequest &Request,
-                        const CompiledJob *Job, OutputSet &Files) {
+                        const EmitterOptions &Options, OutputSet &Files) {
   std::optional<Figures> F = Block.figures(Request);
   if (!F)
     return Block.emit(Request, Files);
-  if (Request.ListFitting && F->ExceededRoom)
-    F->Tables.push_back(Request.ListFitting(*F->ExceededRoom));
-  if (Job && F->IsOfTime)
-    F->Tables.push_back(listFasterChanges(*Job, Request.Program));
+  if (Options.ListFitting && F->ExceededRoom)
+    F->Tables.push_back(Options.ListFitting(*F->ExceededRoom));
+  if (Options.ListFaster && F->IsOfTime)
+    F->Tables.push_back(Options.ListFaster());
   return Block.emitFigures(Request, *F, Files);
 }
 
 void Emitter::write(const ir::Program &P, const Backend &Format,
-                    const Emission &Block, const ir::EmitSpec &Emit,
-                    const CompiledJob *Job) {
+                    const Emission &Block, const ir::EmitSpec &Emit) {
   const unsigned ErrorsBefore = Diags.errorCount();
   if (Options.Inspect)
     Options.Inspect(P);
@@ -93,11 +91,8 @@ void Emitter::write(const ir::Program &P, const Backend &Format,
   ir::ExprOverlay Sizes(P);
   JobFigures Figures(Sizes, Validity::ThisJob);
   EmitRequest Request{P, Figures, Emit, Options.Stem, Where, &Sources};
-  auto ListFitting = [&](int64_t Room) {
-    return listFittingChanges(*Job, P, Room);
-  };
-  if (Job)
-    Request.ListFitting = ListFitting;
+  if (Options.ListFitting)
+    Request.ListFitting = Options.ListFitting;
   if (Options.To.Stream.empty())
     Request.MaxBytes = Options.Writing.MaxBytes;
   if (!Block.check(Request, Diags) || Diags.errorCount() != ErrorsBefore)
@@ -109,7 +104,7 @@ void Emitter::write(const ir::Program &P, const Backend &Format,
   ConfinedOutputs Confined(All, Format, Emit, Diags);
   const bool IsOfJob = Emit.Range.isValid(); // not of the command line
   OutputSet &Files = IsOfJob && !Options.MayLeaveFolder ? Confined : All;
-  if (Error E = writeBlock(Block, Request, Job, Files)) {
+  if (Error E = writeBlock(Block, Request, Options, Files)) {
     reportOutput(std::move(E), placeOf(Format, Emit, Options.To), Diags);
     return;
   }
@@ -152,7 +147,7 @@ void Emitter::emitBlock(CompiledJob &Job, const ir::EmitSpec &Emit) {
   else if ((Apart = establishAllowed(Job, Needs, Emit)))
     P = &*Apart;
   if (P && Diags.errorCount() == ErrorsBefore)
-    write(*P, *Format, *Block, Emit, &Job);
+    write(*P, *Format, *Block, Emit);
 }
 
 void Emitter::emitProgram(const ir::Program &P, const ir::EmitSpec &Emit) {
@@ -164,7 +159,7 @@ void Emitter::emitProgram(const ir::Program &P, const ir::EmitSpec &Emit) {
     return;
   assert(P.Facts.contains(Block->needs()) && "it takes the program as it is");
   if (ir::verify(P, Diags))
-    write(P, *Format, *Block, Emit, nullptr);
+    write(P, *Format, *Block, Emit);
 }
 
 namespace {

@@ -5,7 +5,7 @@
 #ifndef FORETRACE_TOOLS_DRIVER_EMITTER_H
 #define FORETRACE_TOOLS_DRIVER_EMITTER_H
 
-#include "backends/Backend.h"
+#include "backends/figures/Figures.h"
 #include "lang/SourceFiles.h"
 #include "tools/compiler/CompiledJob.h"
 #include "tools/output/FileOutputs.h"
@@ -37,6 +37,10 @@ struct EmitterOptions {
   bool ShowsCommand = false;
   /// Called with what is checked next; may be empty.
   std::function<void(const ir::Program &)> Inspect;
+  /// List changes of the job with which no rank has more than \p Room bytes, or
+  /// with which an iteration is shorter; may be empty.
+  std::function<FigureTable(int64_t Room)> ListFitting;
+  std::function<FigureTable()> ListFaster;
 };
 
 /// Emits blocks of one run, one after the other. Everything wrong is in the
@@ -64,7 +68,7 @@ private:
                                               ir::FactSet Needs,
                                               const ir::EmitSpec &Emit);
   void write(const ir::Program &P, const Backend &Format, const Emission &Block,
-             const ir::EmitSpec &Emit, const CompiledJob *Job);
+             const ir::EmitSpec &Emit);
   void showCommand(const Emission &Block, const EmitRequest &Request,
                    size_t FirstFile) const;
 

@@ -216,14 +216,12 @@ static HttpReply replyWith(const Suggestions &Found) {
   return reply([&](json::OStream &J) {
     J.attribute("why", Found.WhyNone);
     J.attributeArray("suggestions", [&] {
-      for (const Suggestion &S : Found.All)
+      for (const start::JobChange &S : Found.All)
         J.object([&] {
-          J.attribute("set", json::Array(S.Changes));
-          J.attribute("peak", S.Peak);
-          if (S.Time)
-            J.attribute("time", *S.Time);
-          if (!S.Fits)
-            J.attribute("fits", false);
+          J.attribute("set", json::Array(S.Keys));
+          J.attribute("peak", S.Job.Peak);
+          if (S.Job.Time)
+            J.attribute("time", *S.Job.Time);
         });
     });
   });
@@ -239,12 +237,10 @@ HttpAnswer Endpoints::suggest(const Object &Asked) {
   if (!V)
     return refuse(400, Why);
   const auto IsCancelled = std::make_shared<std::atomic<bool>>(false);
-  std::shared_ptr<Compiler> Apart = Job.makeApart(IsCancelled);
   return SlowReply{IsCancelled,
-                   [Apart, Path = Job.jobPath().str(),
-                    Options = Job.prepare(*Apart, *V),
+                   [Of = Job.openJob(*V, IsCancelled),
                     Search = Goal == "fit" ? suggestFitting : suggestFaster] {
-                     return replyWith(Search(Apart->read(Path, Options)));
+                     return replyWith(Search(Of));
                    }};
 }
 

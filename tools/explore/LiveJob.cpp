@@ -62,24 +62,33 @@ std::unique_ptr<Compiler> LiveJob::makeSession() const {
   return std::make_unique<Compiler>(PassRunner(), Files);
 }
 
-std::unique_ptr<Compiler> LiveJob::makeApart(CancelFlag IsCancelled) const {
-  PassRunner Run;
-  if (IsCancelled)
-    Run = [Flag = std::move(IsCancelled)](ir::Program &P,
-                                          ArrayRef<const PassInfo *> Passes,
-                                          DiagnosticEngine &Diags) {
-      return !*Flag && runPasses(P, Passes, Diags, {});
-    };
-  return std::make_unique<Compiler>(std::move(Run),
+std::unique_ptr<Compiler> LiveJob::makeApart() const {
+  return std::make_unique<Compiler>(PassRunner(),
                                     makeIntrusiveRefCnt<ConfinedFiles>(*Files));
+}
+
+FrontendOptions LiveJob::optionsOf(const JobVariant &V) const {
+  FrontendOptions Options = Reading;
+  append_range(Options.Overrides, V.Changes);
+  return Options;
+}
+
+start::OpenJob LiveJob::openJob(const JobVariant &V,
+                                CancelFlag IsCancelled) const {
+  return {
+      JobPath, V.Text.value_or(Text), optionsOf(V),
+      [Files = Files] { return makeIntrusiveRefCnt<ConfinedFiles>(*Files); },
+      [Flag = std::move(IsCancelled)](ir::Program &P,
+                                      ArrayRef<const PassInfo *> Passes,
+                                      DiagnosticEngine &Diags) {
+        return !*Flag && runPasses(P, Passes, Diags, {});
+      }};
 }
 
 FrontendOptions LiveJob::prepare(Compiler &For, const JobVariant &V) const {
   const StringRef Is = V.Text ? StringRef(*V.Text) : StringRef(Text);
   For.setText(JobPath, Is);
-  FrontendOptions Options = Reading;
-  Options.Overrides.insert(Options.Overrides.end(), V.Changes.begin(),
-                           V.Changes.end());
+  FrontendOptions Options = optionsOf(V);
   for (const std::string &Change : Options.Overrides)
     Kept += Change.size();
   constexpr size_t OfEach = 256; // what is kept beside the bytes

@@ -8,6 +8,7 @@
 #include "tools/compiler/Compiler.h"
 #include "tools/explore/ConfinedFiles.h"
 #include "tools/explore/HttpReply.h"
+#include "tools/start/LayoutSearch.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace foretrace::explore {
@@ -54,13 +55,15 @@ public:
   /// Begins with an empty session if the one there is has grown: it keeps all
   /// texts that it has read. No job of it may be in use.
   void refresh();
-  /// A session beside the one there is, which shares nothing with it and can
-  /// be used on another thread. Its passes fail from when \p IsCancelled is
-  /// set, if it is there.
-  std::unique_ptr<Compiler> makeApart(CancelFlag IsCancelled = nullptr) const;
+  /// A session beside the one there is, which shares nothing with it.
+  std::unique_ptr<Compiler> makeApart() const;
+  /// \p V for a search on other threads, which shares nothing with the session.
+  /// Its passes fail from when \p IsCancelled is set.
+  start::OpenJob openJob(const JobVariant &V, CancelFlag IsCancelled) const;
 
 private:
   std::unique_ptr<Compiler> makeSession() const;
+  FrontendOptions optionsOf(const JobVariant &V) const;
   static std::string stampOf(llvm::ArrayRef<std::string> Files);
 
   const std::string Path;

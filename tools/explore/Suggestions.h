@@ -4,31 +4,19 @@
 #ifndef FORETRACE_TOOLS_EXPLORE_SUGGESTIONS_H
 #define FORETRACE_TOOLS_EXPLORE_SUGGESTIONS_H
 
-#include "tools/compiler/CompiledJob.h"
-#include <optional>
-#include <string>
-#include <vector>
+#include "tools/start/JobChanges.h"
 
 namespace foretrace::explore {
 
-struct Suggestion {
-  std::vector<std::string> Changes; ///< `parallel.zero=1`, as after -D
-  int64_t Peak;                     ///< bytes of the rank that needs most
-  std::optional<int64_t> Time;      ///< nanoseconds of an iteration
-  bool Fits = true;                 ///< as far as the memory is known
-};
-
 struct Suggestions {
-  std::string WhyNone;         ///< set if there is none
-  std::vector<Suggestion> All; ///< from the one that costs least
+  std::string WhyNone; ///< set if there is none
+  std::vector<start::JobChange> All;
 };
 
-/// Returns the smallest changes, single or in pairs, with which every rank has
-/// enough memory.
-Suggestions suggestFitting(CompiledJob &Job);
-/// Returns changes, single and in pairs, with which an iteration is shorter;
-/// those with which the job does not fit come last.
-Suggestions suggestFaster(CompiledJob &Job);
+/// Returns changes with which every rank has enough memory.
+Suggestions suggestFitting(const start::OpenJob &Job);
+/// Returns changes with which an iteration is shorter and the job fits.
+Suggestions suggestFaster(const start::OpenJob &Job);
 
 } // namespace foretrace::explore
 

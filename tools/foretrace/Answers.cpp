@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Subcommands that print what one backend says of a job: `foretrace params`,
-// `flops`, `memory`, `volume`; or write it to a file: `report`.
+// Subcommands that print or write what one backend says of a job.
 #include "backends/Backends.h"
 #include "backends/OptionKinds.h"
 #include "tools/driver/EmitBlocks.h"
@@ -9,6 +8,7 @@
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/foretrace/Pipeline.h"
+#include "tools/start/JobChanges.h"
 #include <deque>
 
 using namespace llvm;
@@ -104,9 +104,9 @@ ExitCode Answer::run() {
   Reading.OnlyModel = OnlyModel;
   Reading.IsOfModel = [&](ArrayRef<ir::EmitSpec>) { return Reading.OnlyModel; };
   CompiledJob &Job = Session.read(jobPath(), Reading, Diags);
-  driver::Emitter Emitter =
-      makeEmitter(jobPath(), {"", "", isStream(Path) ? Path.getValue() : ""},
-                  Sources, Job.engine());
+  driver::Emitter Emitter = makeEmitter(
+      jobPath(), {"", "", isStream(Path) ? Path.getValue() : ""}, Sources,
+      Job.engine(), start::offerChanges(Session, jobPath(), Reading));
   if (Job.spec())
     Emitter.emitJob(Job, *Emit);
   Emitter.commit();

@@ -8,6 +8,7 @@
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/foretrace/Pipeline.h"
+#include "tools/start/JobChanges.h"
 
 using namespace llvm;
 
@@ -42,7 +43,8 @@ static std::vector<ir::EmitSpec> selectEmits(ArrayRef<ir::EmitSpec> Emits) {
 }
 
 /// Emits the blocks that are meant; everything wrong is in the diagnostics.
-static void emitJob(CompiledJob &Job, const SourceFiles &Sources) {
+static void emitJob(CompiledJob &Job, Compiler &Session,
+                    const FrontendOptions &Reading) {
   DiagnosticEngine &Diags = Job.engine();
   const driver::Destination To =
       driver::destinationOf(ToStdout ? "-" : CompileOutput.getValue());
@@ -71,7 +73,9 @@ static void emitJob(CompiledJob &Job, const SourceFiles &Sources) {
       E.set("file", Kind::Text, stemOfJob(jobPath()) + ".ftir");
   }
 
-  driver::Emitter Emitter = makeEmitter(jobPath(), To, Sources, Diags);
+  driver::Emitter Emitter =
+      makeEmitter(jobPath(), To, Session.sources(), Diags,
+                  start::offerChanges(Session, jobPath(), Reading));
   Emitter.emitJob(Job, Emits);
   Emitter.commit();
 }
@@ -98,7 +102,7 @@ ExitCode runCompile() {
     return Code;
   CompiledJob &Job = Session.read(jobPath(), Options, Diags);
   if (Job.spec())
-    emitJob(Job, Session.sources());
+    emitJob(Job, Session, Options);
   return showMessages(Job.engine(), Session.sources());
 }
 

@@ -71,9 +71,8 @@ ExitCode fixIfAsked(const FrontendOptions &Options) {
 }
 
 driver::Emitter makeEmitter(StringRef Path, driver::Destination To,
-                            const SourceFiles &Sources,
-                            DiagnosticEngine &Diags) {
-  driver::EmitterOptions Options;
+                            const SourceFiles &Sources, DiagnosticEngine &Diags,
+                            driver::EmitterOptions Options) {
   Options.To = std::move(To);
   Options.Stem = stemOfJob(Path);
   Options.MayLeaveFolder = AllowOutside;

@@ -15,8 +15,8 @@ OutputOptions outputOptions();
 
 /// For the job, or another input, at \p Path.
 driver::Emitter makeEmitter(llvm::StringRef Path, driver::Destination To,
-                            const SourceFiles &Sources,
-                            DiagnosticEngine &Diags);
+                            const SourceFiles &Sources, DiagnosticEngine &Diags,
+                            driver::EmitterOptions Options = {});
 
 /// With --fix, corrects the files of the job, which is read with \p Options.
 ExitCode fixIfAsked(const FrontendOptions &Options);

@@ -4,9 +4,9 @@
 #include "lang/DiagnosticClient.h"
 #include "lang/diagnostics/Tools.h"
 #include "tools/driver/EmitBlocks.h"
-#include "tools/driver/Emitter.h"
 #include "tools/driver/Process.h"
 #include "tools/explain/Printer.h"
+#include "tools/start/JobChanges.h"
 #include "llvm/ADT/STLExtras.h"
 #include <thread>
 
@@ -106,17 +106,19 @@ std::vector<ir::EmitSpec> HeldJob::blocksOf(const BlockRequest &Asked,
   return Blocks;
 }
 
-/// How blocks of a job at \p Path are emitted.
-static driver::EmitterOptions emitterOptions(StringRef Path) {
-  driver::EmitterOptions Options;
-  Options.Stem = stemOfJob(Path);
+/// How blocks of a job are emitted.
+static driver::EmitterOptions emitterOptions(Compiler &Session,
+                                             const JobSource &Of) {
+  driver::EmitterOptions Options =
+      start::offerChanges(Session, Of.Path, Of.options());
+  Options.Stem = stemOfJob(Of.Path);
   Options.IsQuiet = true;
   return Options;
 }
 
 CallOutcome HeldJob::emit(const BlockRequest &Asked, MemoryOutputs &To) {
   return call([&](CompiledJob &Job, std::string &) {
-    driver::EmitterOptions Options = emitterOptions(Of.Path);
+    driver::EmitterOptions Options = emitterOptions(Session, Of);
     Options.Into = &To;
     Options.Writing.MaxBytes = To.maxBytes();
     driver::Emitter Emitter(std::move(Options), Session.sources(),
@@ -128,7 +130,7 @@ CallOutcome HeldJob::emit(const BlockRequest &Asked, MemoryOutputs &To) {
 CallOutcome HeldJob::emit(const BlockRequest &Asked, const std::string &Folder,
                           uint64_t MaxBytes, std::vector<std::string> &Paths) {
   return call([&](CompiledJob &Job, std::string &) {
-    driver::EmitterOptions Options = emitterOptions(Of.Path);
+    driver::EmitterOptions Options = emitterOptions(Session, Of);
     Options.To.Folder = Folder;
     Options.Writing.MaxBytes = MaxBytes;
     driver::Emitter Emitter(std::move(Options), Session.sources(),

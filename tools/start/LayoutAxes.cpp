@@ -2,6 +2,7 @@
 #include "tools/start/LayoutAxes.h"
 #include "ir/model/SpecFields.h"
 #include "ir/model/Spellings.h"
+#include "passes/Recompute.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -31,23 +32,30 @@ namespace {
 
 class AxisMaker {
 public:
-  explicit AxisMaker(const ir::Spec &S);
+  /// With \p IsAround around the layout that \p S has.
+  AxisMaker(const ir::Spec &S, bool IsAround);
 
   LayoutAxes make();
+  LayoutAxes makeAround(bool OfMemory);
 
 private:
   void addNumber(StringRef Key, int64_t Most,
                  function_ref<bool(int64_t)> IsValue,
                  function_ref<bool(int64_t)> IsFirst = isPowerOf2);
   void addChoice(std::vector<LayoutAxes::Option> Options);
+  void addUsual();
   void addRecomputation();
+  void addSavings();
   void addExperts();
   void addEnds();
   std::optional<LayoutAxes::Option> unevenLayout(int64_t Pp, int64_t Vpp) const;
-  std::optional<std::string> statedValue(StringRef Key) const;
-  bool isStated(StringRef Key) const { return statedValue(Key).has_value(); }
+  std::optional<std::string> valueOf(StringRef Key) const;
+  bool isFixed(StringRef Key) const {
+    return !IsAround && valueOf(Key).has_value();
+  }
 
   const ir::Spec &S;
+  const bool IsAround;
   const int64_t World, Layers;
   int64_t Experts = 1;
   LayoutAxes Out;
@@ -55,21 +63,24 @@ private:
 
 } // namespace
 
-AxisMaker::AxisMaker(const ir::Spec &S)
-    : S(S), World(*S.Parallel.World), Layers(S.Model.splitLayers()) {
+AxisMaker::AxisMaker(const ir::Spec &S, bool IsAround)
+    : S(S), IsAround(IsAround), World(*S.Parallel.World),
+      Layers(S.Model.splitLayers()) {
   for (const ir::BlockSpec &B : S.Model.Blocks)
     for (const ir::LayerUse *Use : {&B.Mixer, &B.Network})
       if (const auto *Of = Use->find<int64_t>("experts"); Of && Of->isPresent())
         Experts = std::max(Experts, **Of);
 }
 
-/// Returns what the job sets \p Key, `parallel.tp`, to; nothing if it does not.
-std::optional<std::string> AxisMaker::statedValue(StringRef Key) const {
+/// Returns the value of \p Key, `parallel.tp`, if the job sets it, or if it is
+/// about the job's own layout, also one that follows.
+std::optional<std::string> AxisMaker::valueOf(StringRef Key) const {
   if (Key == "parallel.layout" && !S.Parallel.Layout.empty())
     return "";
   std::optional<std::string> Value;
   ir::visitJob(S, [&](const ir::FieldRow &Row, const auto &Member) {
-    if (ir::isAt(Row, Key) && Member.isStated())
+    if (ir::isAt(Row, Key) &&
+        (IsAround ? Member.isPresent() : Member.isStated()))
       Value = ir::spell(*Member);
   });
   return Value;
@@ -80,13 +91,17 @@ std::optional<std::string> AxisMaker::statedValue(StringRef Key) const {
 void AxisMaker::addNumber(StringRef Key, int64_t Most,
                           function_ref<bool(int64_t)> IsValue,
                           function_ref<bool(int64_t)> IsFirst) {
-  if (isStated(Key))
+  if (isFixed(Key))
+    return;
+  int64_t Now = 0;
+  if (IsAround &&
+      (!valueOf(Key) || StringRef(*valueOf(Key)).getAsInteger(10, Now)))
     return;
   LayoutAxes::Number N{Key.str(), {}, {}};
-  for (int64_t Value = 1; Value <= Most; ++Value) {
-    if (!IsValue(Value))
+  for (int64_t Value = 1; Value <= std::max(Most, Now); ++Value) {
+    if (Value != Now && (Value > Most || !IsValue(Value)))
       continue;
-    if (Value == 1 || IsFirst(Value))
+    if (IsAround ? Value == Now : Value == 1 || IsFirst(Value))
       N.First.push_back(N.Values.size());
     N.Values.push_back(Value);
   }
@@ -94,17 +109,22 @@ void AxisMaker::addNumber(StringRef Key, int64_t Most,
 }
 
 /// Adds a choice between \p Options, without those whose first key the job sets
-/// to another value, and without keys that it sets.
+/// to another value, and without keys that it sets; around a layout between it
+/// and what differs from it.
 void AxisMaker::addChoice(std::vector<LayoutAxes::Option> Options) {
   std::vector<LayoutAxes::Option> Free;
+  if (IsAround)
+    Free.emplace_back();
   for (LayoutAxes::Option &O : Options) {
-    if (!O.Overrides.empty()) {
+    if (!O.Overrides.empty() && !IsAround) {
       const auto [Key, Value] = StringRef(O.Overrides.front()).split('=');
-      if (const auto Stated = statedValue(Key); Stated && *Stated != Value)
+      if (const auto Stated = valueOf(Key); Stated && *Stated != Value)
         continue;
     }
     erase_if(O.Overrides, [&](StringRef Set) {
-      return statedValue(Set.split('=').first).has_value();
+      const auto [Key, Value] = Set.split('=');
+      const auto Has = valueOf(Key);
+      return Has && (!IsAround || *Has == Value);
     });
     const auto Known = find_if(Free, [&](const LayoutAxes::Option &F) {
       return F.Overrides == O.Overrides;
@@ -147,7 +167,13 @@ void AxisMaker::addRecomputation() {
     Options.push_back(Selective("mlp"));
     Options.back().IsForRefinement = true;
   }
-  const int64_t MostLayers = Experts > 1 ? 0 : std::min<int64_t>(Layers, 32);
+  if (IsAround)
+    for (const StringRef Module : recomputeModules(S))
+      Options.push_back(
+          {{"train.recompute=selective",
+            ("train.recompute_modules=\"" + Module + "\"").str()}});
+  const int64_t MostLayers =
+      Experts > 1 && !IsAround ? 0 : std::min<int64_t>(Layers, 32);
   for (int64_t Number = 1; Number < MostLayers; Number *= 2)
     Options.push_back({{"train.recompute=full",
                         formatv("train.recompute_num_layers={0}", Number)},
@@ -196,8 +222,8 @@ void AxisMaker::addEnds() {
   if (IsEvenWithEnds)
     Options.push_back(
         {{"parallel.embedding_as_layer=true", "parallel.loss_as_layer=true"}});
-  if (!IsEven && !IsEvenWithEnds && !isStated("parallel.pp") &&
-      !isStated("parallel.vpp") && !isStated("parallel.layout"))
+  if (!IsEven && !IsEvenWithEnds && !isFixed("parallel.pp") &&
+      !isFixed("parallel.vpp") && !isFixed("parallel.layout"))
     for (int64_t Pp = 2; Pp <= std::min(MaxPp, Layers); Pp *= 2)
       for (int64_t Vpp = 1; World % Pp == 0 && Pp * Vpp <= Layers + 2; Vpp *= 2)
         if ((Layers + 2) % (Pp * Vpp) != 0)
@@ -208,7 +234,7 @@ void AxisMaker::addEnds() {
   addChoice(std::move(Options));
 }
 
-LayoutAxes AxisMaker::make() {
+void AxisMaker::addUsual() {
   int64_t Domain = MaxTp;
   if (S.Cluster)
     Domain = std::min(Domain, S.Cluster->domainSize());
@@ -256,9 +282,52 @@ LayoutAxes AxisMaker::make() {
     addExperts();
   }
   addEnds();
+}
+
+LayoutAxes AxisMaker::make() {
+  addUsual();
   return std::move(Out);
 }
 
-LayoutAxes axesOf(const ir::Spec &S) { return AxisMaker(S).make(); }
+/// Adds what costs a run more than it saves unless memory is short; first what
+/// costs least.
+void AxisMaker::addSavings() {
+  addNumber("parallel.dp_shard", *S.Parallel.Dp,
+            [&](int64_t V) { return *S.Parallel.Dp % V == 0; });
+  addChoice({{{"parallel.partition=balanced", "parallel.balance=memory"}}});
+  addChoice({{{"train.offload_activations=true"}}});
+  addChoice(
+      {{{"train.offload_optimizer=true", "train.optimizer=precision_aware"}},
+       {{"train.optimizer=precision_aware"}, false, true},
+       {{"train.optimizer=precision_aware", "train.moment_precision=bf16"},
+        false,
+        true},
+       {{"train.optimizer=adam_8bit"}, false, true}});
+}
+
+LayoutAxes AxisMaker::makeAround(bool OfMemory) {
+  addUsual();
+  addChoice(
+      {{{"parallel.zero=1"}}, {{"parallel.zero=2"}}, {{"parallel.zero=3"}}});
+  addChoice({{{"train.attention_backend=fused"}}});
+  addChoice({{{"train.fused_loss=true"}}});
+  addChoice({{{"train.cuda_graphs=true"}}});
+  std::vector<LayoutAxes::Option> Schedules;
+#define SCHEDULE(ENUMERATOR, SPELLING, ...)                                    \
+  if (ir::ScheduleKind::ENUMERATOR != ir::ScheduleKind::None &&                \
+      ir::ScheduleKind::ENUMERATOR != ir::ScheduleKind::File)                  \
+    Schedules.push_back({{"parallel.schedule=" SPELLING}});
+#include "ir/model/Schedules.def"
+  addChoice(std::move(Schedules));
+  if (OfMemory)
+    addSavings();
+  return std::move(Out);
+}
+
+LayoutAxes axesOf(const ir::Spec &S) { return AxisMaker(S, false).make(); }
+
+LayoutAxes axesAround(const ir::Spec &S, bool OfMemory) {
+  return AxisMaker(S, true).makeAround(OfMemory);
+}
 
 } // namespace foretrace::start

@@ -23,6 +23,8 @@ struct LayoutAxes {
     std::vector<std::string> Overrides;
     /// Whether it is only tried in the neighborhood of good layouts.
     bool IsForRefinement = false;
+    /// Whether training has other results with it.
+    bool IsLossy = false;
 
     /// Returns whether it sets \p Key.
     bool sets(llvm::StringRef Key) const;
@@ -35,6 +37,12 @@ struct LayoutAxes {
 /// Returns the axes of a job: what Megatron-LM and its users vary, without the
 /// keys that \p S states.
 LayoutAxes axesOf(const ir::Spec &S);
+
+/// Returns the axes around the layout that the job \p S, with what follows, has
+/// already: of each choice the first option and of each number the only value
+/// that is tried first are the job's. With \p OfMemory also what only saves
+/// memory.
+LayoutAxes axesAround(const ir::Spec &S, bool OfMemory);
 
 } // namespace foretrace::start
 

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds a layout for a job that has none yet: sweeps over the keys that it
-// leaves open.
+// Finds layouts for a job, by sweeps: over the keys that it leaves open, or
+// around the layout that it has.
 #ifndef FORETRACE_TOOLS_START_LAYOUTSEARCH_H
 #define FORETRACE_TOOLS_START_LAYOUTSEARCH_H
 
 #include "frontend/Frontend.h"
+#include "tools/compiler/CompiledJob.h"
 #include "tools/start/LayoutAxes.h"
 #include "llvm/Support/Error.h"
 
 namespace foretrace::start {
 
-/// A job without a layout.
+/// A job whose layout is to be found.
 struct OpenJob {
   std::string Path; ///< its imports are relative to it
   std::string Text; ///< in place of the file's; empty for a name of a model
   FrontendOptions Options;
+  /// Makes what files come from, for one thread.
+  std::function<llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>()> MakeDisk =
+      llvm::vfs::getRealFileSystem;
+  PassRunner Run = {}; ///< as of Compiler
 };
 
 /// A point of the search.
@@ -45,11 +50,31 @@ llvm::Expected<LayoutRanking> findLayouts(const OpenJob &Job,
 /// Device memory assumed for a job without a cluster.
 inline constexpr llvm::StringLiteral AssumedMemory = "80 GB";
 
+/// Returns the layouts that are found around \p Start, in a few steps: those
+/// that satisfy \p Where, and have the least \p Metric, first.
+std::vector<FoundLayout> findAround(const OpenJob &Job, const LayoutAxes &Axes,
+                                    const FoundLayout &Start,
+                                    llvm::StringRef Where,
+                                    llvm::StringRef Metric);
+
 /// Returns the first error of \p Diags as one.
 llvm::Error firstError(const DiagnosticEngine &Diags);
 
 /// Returns whether the time of a job with a layout can be estimated.
 bool canBeTimed(const ir::Spec &S);
+
+/// A compiled job, and figures of its ranks with most; INT64_MAX where they
+/// overflow.
+struct MeasuredJob {
+  ir::Spec Spec; ///< with what follows
+  int64_t Peak = 0, Work = 0, Messages = 0;
+  int64_t Host = 0;                   ///< bytes over the link to the host
+  std::optional<int64_t> Time, Upper; ///< nanoseconds, if they are estimated
+  std::vector<diag::Id> Told;
+};
+/// Compiles \p Job with further \p Overrides.
+llvm::Expected<MeasuredJob> measureJob(const OpenJob &Job,
+                                       llvm::ArrayRef<std::string> Overrides);
 
 /// Returns the layouts of \p Job, of which \p S was read, that fit into a
 /// device, or need at most AssumedMemory where its memory is not known: those

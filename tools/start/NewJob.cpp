@@ -45,21 +45,10 @@ Error Draft::nothingFits(const MeasuredLayout &Least) const {
 
 /// Compiles the job with \p L.
 Expected<MeasuredLayout> Draft::measure(const FoundLayout &L) const {
-  Compiler Session;
-  OpenJob Job = openJob(R.World);
-  append_range(Job.Options.Overrides, L.Overrides);
-  CompiledJob &Made = Session.compile(Job.Path, Job.Text, Job.Options);
-  const ir::Program *P = Made.program();
-  if (!P)
-    return firstError(Made.engine());
-  ir::ExprOverlay Sizes(*P);
-  JobFigures Figures(Sizes, Validity::ThisJob);
-  MeasuredLayout Of{L, Figures.of(FigureId::Peak)->value(), {}, {}};
-  if (const auto Time = Figures.of(FigureId::Time)) {
-    Of.Time = Time->value();
-    Of.Upper = Figures.of(FigureId::TimeUpper)->value();
-  }
-  return Of;
+  Expected<MeasuredJob> M = measureJob(openJob(R.World), L.Overrides);
+  if (!M)
+    return M.takeError();
+  return MeasuredLayout{L, M->Peak, M->Time, M->Upper};
 }
 
 /// Returns the best layouts that set different keys.

@@ -52,27 +52,27 @@ async function showCompared() {
       html("h3", {}, "Tables"), table(row("th", ...heads), ...others.slice(0, 200).map(figureRow)));
 }
 
-let search = 0;
+let search = new AbortController();
 /** What helps one job says nothing of the next one. */
 function forgetSuggestions() {
-  ++search;
+  search.abort();
   byId("explore-suggestions").replaceChildren();
 }
 
 /** The page can move on meanwhile. */
 async function showSuggestions(goal) {
-  const mine = ++search, root = byId("explore-suggestions");
+  forgetSuggestions();
+  const {signal} = search = new AbortController(), root = byId("explore-suggestions");
   root.replaceChildren("Trying changes …");
-  const answer = await ask("/suggest", {text: shown.text, set: changes(shown.set), goal});
-  if (mine !== search)
+  const answer = await ask("/suggest", {text: shown.text, set: changes(shown.set), goal}, signal);
+  if (signal.aborted)
     return;
   if (!answer.suggestions?.length)
     return root.replaceChildren(answer.error ?? answer.why);
-  root.replaceChildren(...answer.suggestions.map(({set, peak, time, fits}) => {
+  root.replaceChildren(...answer.suggestions.map(({set, peak, time}) => {
     const words = set.map((change) => change.split(".").slice(1).join(".").replace("=", " = ")).join(", ");
-    const numbers = [...time ? [read(time, "ns")] : [], `${read(peak, "bytes")} a rank`,
-      ...fits === false ? ["does not fit"] : []].join(", ");
-    const button = html("button", {type: "button", class: fits === false ? "wrong" : "", "data-set": set.join(" ")}, `${words}: ${numbers}`);
+    const numbers = [...time ? [read(time, "ns")] : [], `${read(peak, "bytes")} a rank`].join(", ");
+    const button = html("button", {type: "button", "data-set": set.join(" ")}, `${words}: ${numbers}`);
     button.onclick = () => move(set.map(parted));
     return button;
   }));

@@ -10,12 +10,13 @@ const timings = [];
 const token = new URLSearchParams(location.search).get("token");
 
 /** The answer of the server, an object; `error` says why there is none. */
-async function ask(path, body) {
+async function ask(path, body, signal) {
   try {
     const answer = await fetch(path, {
       method: body ? "POST" : "GET",
       body: body && JSON.stringify(body),
       headers: {authorization: `Bearer ${token}`},
+      signal,
     });
     return answer.headers.get("content-type").startsWith("application/json")
         ? await answer.json() : {error: await answer.text()};

@@ -55,6 +55,8 @@ class _MemoryChange(Record):
     peak: int
     flops: int
     messages: int
+    to_host: int  # ?
+    time: int  # ?
 
 class Flops(Record):
     schema: str

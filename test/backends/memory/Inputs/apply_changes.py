@@ -26,7 +26,7 @@ def paths(foretrace):
 def options(change, known):
     """`tp = 2, zero = 1` as options."""
     pairs = [part.split(" = ") for part in change.split(", ")]
-    return [f"-D{known[key]}={value}" for key, value in pairs]
+    return [f"-D{known.get(key, 'parallel.' + key)}={value}" for key, value in pairs]
 
 
 def shorter(change):
