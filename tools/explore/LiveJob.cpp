@@ -78,11 +78,7 @@ start::OpenJob LiveJob::openJob(const JobVariant &V,
   return {
       JobPath, V.Text.value_or(Text), optionsOf(V),
       [Files = Files] { return makeIntrusiveRefCnt<ConfinedFiles>(*Files); },
-      [Flag = std::move(IsCancelled)](ir::Program &P,
-                                      ArrayRef<const PassInfo *> Passes,
-                                      DiagnosticEngine &Diags) {
-        return !*Flag && runPasses(P, Passes, Diags, {});
-      }};
+      [Flag = std::move(IsCancelled)] { return Flag->load(); }};
 }
 
 FrontendOptions LiveJob::prepare(Compiler &For, const JobVariant &V) const {

@@ -58,7 +58,7 @@ public:
   /// A session beside the one there is, which shares nothing with it.
   std::unique_ptr<Compiler> makeApart() const;
   /// \p V for a search on other threads, which shares nothing with the session.
-  /// Its passes fail from when \p IsCancelled is set.
+  /// It ends once \p IsCancelled is set.
   start::OpenJob openJob(const JobVariant &V, CancelFlag IsCancelled) const;
 
 private:

@@ -129,7 +129,9 @@ bool canBeTimed(const ir::Spec &S) {
 
 Expected<MeasuredJob> measureJob(const OpenJob &Job,
                                  ArrayRef<std::string> Overrides) {
-  Compiler Session(Job.Run, Job.MakeDisk());
+  if (Job.IsCancelled())
+    return createStringError("cancelled");
+  Compiler Session({}, Job.MakeDisk());
   if (!Job.Text.empty())
     Session.setText(Job.Path, Job.Text);
   FrontendOptions Options = Job.Options;

@@ -6,9 +6,10 @@
 #define FORETRACE_TOOLS_START_LAYOUTSEARCH_H
 
 #include "frontend/Frontend.h"
-#include "tools/compiler/CompiledJob.h"
 #include "tools/start/LayoutAxes.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/VirtualFileSystem.h"
+#include <functional>
 
 namespace foretrace::start {
 
@@ -20,7 +21,8 @@ struct OpenJob {
   /// Makes what files come from, for one thread.
   std::function<llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>()> MakeDisk =
       llvm::vfs::getRealFileSystem;
-  PassRunner Run = {}; ///< as of Compiler
+  /// Ends the search, without what it looks for, once it returns true.
+  std::function<bool()> IsCancelled = [] { return false; };
 };
 
 /// A point of the search.

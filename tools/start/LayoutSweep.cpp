@@ -105,10 +105,12 @@ std::vector<std::string> LayoutSweep::axesFor(Region &R,
 }
 
 Expected<RegionResult> LayoutSweep::run(Region R, bool ReportsRefusal) const {
+  if (Job.IsCancelled())
+    return createStringError("cancelled");
   // Sessions of several threads do not share a file system: each sets its
   // working directory.
   const IntrusiveRefCntPtr<sweep::FrozenFiles> Files = diskWith(Job);
-  Compiler Session(Job.Run, Files);
+  Compiler Session({}, Files);
   FoundLayout Fixed{R.Options, {}, {}, 0};
   for (const auto &[Choice, Option] : zip_equal(Axes.Choices, R.Options))
     append_range(Fixed.Overrides, Choice[Option].Overrides);
