@@ -55,7 +55,6 @@ class _MemoryChange(Record):
     peak: int
     flops: int
     messages: int
-    to_host: int  # ?
     time: int  # ?
 
 class Flops(Record):
