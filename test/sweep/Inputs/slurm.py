@@ -15,9 +15,9 @@ import time
 from cluster import Cluster, NoCluster
 from content import content
 
-# One unit for each of 4 shards. A seed takes a job of its own, and some time.
-AXES = ("seed=1..1024", "parallel.tp=1..16", "parallel.pp=1..16")
-SHARDS = 4
+# One unit for each of 2 shards. A seed takes a job of its own, and some time.
+AXES = ("seed=1..512", "parallel.tp=1..16", "parallel.pp=1..16")
+SHARDS = 2
 
 
 def command(job, database, *arguments):
@@ -79,9 +79,9 @@ def interrupted(cluster, folder, job, whole, chance):
     expect(content(folder / "requeued.db") == whole, "requeued: other content")
 
     killed = Round(cluster, job, folder / "killed.db")
-    killed.await_shard(3)
+    killed.await_shard(2)
     time.sleep(chance.uniform(0, 0.2))
-    cluster.ask("scancel", "--signal=KILL", "--full", killed.task(3))
+    cluster.ask("scancel", "--signal=KILL", "--full", killed.task(2))
     code, said = killed.end()
     expect(code == 3 and "the jobs ended without it" in said,
            f"exit code {code} after a kill: {said}")
