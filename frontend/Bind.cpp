@@ -309,7 +309,7 @@ void Binder::requireSections(ir::Spec &S) {
     return;
   }
   if (!TheJob.ModelName.empty()) {
-    reportAssumed(S, TheJob.ModelName, Diags);
+    reportAssumed(assumedKeys(S), TheJob.ModelName, Diags);
     return;
   }
   if (TheJob.Train.Keyword.Text.empty())

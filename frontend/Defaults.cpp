@@ -7,6 +7,7 @@
 #include "ir/model/SpecFields.h"
 #include "lang/diagnostics/Frontend.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include <algorithm>
 
 using namespace foretrace;
@@ -134,11 +135,16 @@ std::vector<std::string> foretrace::assumedKeys(const ir::Spec &S) {
   return Keys;
 }
 
-void foretrace::reportAssumed(const ir::Spec &S, llvm::StringRef Name,
-                              DiagnosticEngine &Diags) {
-  std::string Options;
-  for (const llvm::StringRef Key : assumedKeys(S))
-    Options += (Options.empty() ? "--" : " --") + Key.split('.').second.str();
-  if (!Options.empty())
-    Diags.report({}, diag::AssumedKeys, Name, Options);
+std::optional<DiagnosticBuilder> foretrace::reportAssumed(
+    llvm::ArrayRef<std::string> Keys, llvm::StringRef Name,
+    DiagnosticEngine &Diags,
+    llvm::function_ref<std::string(llvm::StringRef)> Word) {
+  std::vector<std::string> Options;
+  for (const llvm::StringRef Key : Keys) // one of a block has no option
+    Options.push_back(Key.starts_with("model.")
+                          ? "-D " + Word(Key)
+                          : "--" + Word(Key.split('.').second));
+  if (Options.empty())
+    return std::nullopt;
+  return Diags.report({}, diag::AssumedKeys, Name, llvm::join(Options, " "));
 }

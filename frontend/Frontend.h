@@ -47,9 +47,13 @@ std::optional<ir::Spec> compileSpec(ParsedFiles &Files, llvm::StringRef Path,
 /// Returns the keys that were assumed for a job that is a model:
 /// `train.sequence=4096`.
 std::vector<std::string> assumedKeys(const ir::Spec &S);
-/// Warns of them, if there are any; \p Name is the job.
-void reportAssumed(const ir::Spec &S, llvm::StringRef Name,
-                   DiagnosticEngine &Diags);
+/// Warns that \p Keys were assumed for the job \p Name, as options, of which
+/// \p Word makes words of a shell. Returns nothing if there are none.
+std::optional<DiagnosticBuilder> reportAssumed(
+    llvm::ArrayRef<std::string> Keys, llvm::StringRef Name,
+    DiagnosticEngine &Diags,
+    llvm::function_ref<std::string(llvm::StringRef)> Word =
+        [](llvm::StringRef Text) { return Text.str(); });
 
 /// The cluster in the file \p Path, TOML or the section of a job, as an
 /// `import` finds it. -D changes its keys. Nothing after an error.

@@ -277,7 +277,7 @@ ExitCode runSweep() {
   if (CompiledJob *Refused = sweep::begin(Session, *S, SweepEmits.empty()))
     return showMessages(Refused->engine(), Session.sources());
   if (const ir::Spec *First = sweep::replay(Session, *S, 0).spec())
-    reportAssumed(*First, jobPath(), Diags);
+    reportAssumed(assumedKeys(*First), jobPath(), Diags);
   if (Launch.isWanted()) {
     Launch.Inputs.add(Session.sources());
     Expected<bool> IsDone = sweep::launch(*S, commandLine(*S), Launch, outs());

@@ -24,13 +24,6 @@ static bool lacksLayout(const ir::Spec &S) {
              [](const Located<int64_t> *Key) { return Key->isStated(); });
 }
 
-/// `--tp=4`; a key of a block has no option of its own.
-static std::string optionOf(StringRef Override) {
-  return Override.starts_with("model.")
-             ? "-D " + sweep::quoted(Override)
-             : "--" + sweep::quoted(Override.split('.').second);
-}
-
 void chooseLayout(Compiler &Session, StringRef Path, FrontendOptions &Options,
                   DiagnosticEngine &Diags) {
   if (none_of(Options.Overrides,
@@ -62,10 +55,9 @@ void chooseLayout(Compiler &Session, StringRef Path, FrontendOptions &Options,
   }
   append_range(Assumed, setKeys(Found->Best.front()));
   append_range(Options.Overrides, Assumed);
-  std::string Text;
-  for (const StringRef Key : Assumed)
-    Text += (Text.empty() ? "" : " ") + optionOf(Key);
-  Diags.report({}, diag::AssumedKeys, Path, Text).note({}, diag::LayoutOfNew);
+  reportAssumed(Assumed, Path, Diags, [](StringRef Text) {
+    return sweep::quoted(Text);
+  })->note({}, diag::LayoutOfNew);
 }
 
 } // namespace foretrace::start
