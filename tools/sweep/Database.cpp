@@ -55,6 +55,17 @@ Error Database::checkSame(const Sweep &S) {
   return Error::success();
 }
 
+/// That its points have the metrics of this version.
+Error Database::checkMetrics(const Sweep &S) {
+  Expected<std::vector<std::string>> Own = readMetrics(C);
+  if (!Own)
+    return Own.takeError();
+  const std::vector<std::string> Wanted = metricColumns(S.Space.spec());
+  return *Own == Wanted ? Error::success()
+                        : C.failure(otherMetrics(*Own, Wanted) +
+                                    "; use another file with -o, or remove it");
+}
+
 /// That files which were read are what they were: those of the first point
 /// alone are facts of the sweep.
 Error Database::checkFiles() {
@@ -95,6 +106,8 @@ Expected<Database> Database::open(StringRef Path, const Sweep &S) {
   Database D(std::move(*C));
   D.Lock.emplace(std::move(*Lock));
   if (Error E = *Tables == 0 ? D.create(S) : D.checkSame(S))
+    return E;
+  if (Error E = D.checkMetrics(S))
     return E;
   if (Error E = D.checkFiles())
     return E;

@@ -80,6 +80,7 @@ private:
   explicit Database(Connection C) : C(std::move(C)) {}
   llvm::Error create(const Sweep &S);
   llvm::Error checkSame(const Sweep &S);
+  llvm::Error checkMetrics(const Sweep &S);
   llvm::Error checkFiles();
   llvm::Error writeRows(int64_t Unit, const Tally &T,
                         llvm::ArrayRef<int64_t> Dropped);

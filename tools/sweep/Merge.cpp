@@ -55,6 +55,7 @@ static Error checkShard(StringRef Path, const StringMap<std::string> &Facts,
 
 /// Takes the tables of the first shard, and the rows of all.
 static Error fill(Connection &C, ArrayRef<std::string> Shards) {
+  std::vector<std::string> First;
   for (const auto &[Index, Path] : enumerate(Shards)) {
     Expected<SqlStatement> Attach = C.prepare("ATTACH ? AS shard");
     if (!Attach)
@@ -81,6 +82,13 @@ static Error fill(Connection &C, ArrayRef<std::string> Shards) {
                        "INTO axis_values SELECT * FROM shard.axis_values"))
         return E;
     }
+    Expected<std::vector<std::string>> Own = readMetrics(C, "shard");
+    if (!Own)
+      return Own.takeError();
+    if (Index == 0)
+      First = *Own;
+    if (*Own != First)
+      return createStringError("`" + Path + "`: " + otherMetrics(*Own, First));
     // `WHERE true` tells the conflict clause from a join.
     if (Error E = C.run("BEGIN; INSERT INTO metrics SELECT * FROM "
                         "shard.metrics; INSERT INTO units SELECT * FROM "

@@ -46,6 +46,34 @@ std::vector<std::string> metricColumns(const SweepSpec &S) {
   return Columns;
 }
 
+Expected<std::vector<std::string>> readMetrics(Connection &C,
+                                               StringRef Schema) {
+  Expected<SqlStatement> Rows =
+      C.prepare("SELECT name FROM pragma_table_info('metrics', " +
+                quoted(Schema, '\'') + ") WHERE name != 'id'");
+  if (!Rows)
+    return Rows.takeError();
+  std::vector<std::string> Columns;
+  Expected<bool> HasRow = C.next(*Rows);
+  for (; HasRow && *HasRow; HasRow = C.next(*Rows))
+    Columns.push_back(quotedName(Rows->textAt(0)));
+  if (!HasRow)
+    return HasRow.takeError();
+  return Columns;
+}
+
+std::string otherMetrics(ArrayRef<std::string> Own,
+                         ArrayRef<std::string> Wanted) {
+  std::string Missing;
+  for (const StringRef Name : Wanted)
+    if (!is_contained(Own, Name))
+      Missing += (Missing.empty() ? ": it lacks `" : ", `") +
+                 Name.drop_front().drop_back().str() + "`";
+  return "is of another version of foretrace: its points have " +
+         std::to_string(Own.size()) + " metrics, not these " +
+         std::to_string(Wanted.size()) + Missing;
+}
+
 std::vector<SweepProperty> propertiesOf(const Sweep &S) {
   const SweepSpec &Spec = S.Space.spec();
   std::string Axes, Where, Metrics;
