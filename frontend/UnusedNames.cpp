@@ -8,25 +8,14 @@ using namespace llvm;
 
 namespace foretrace {
 
-namespace {
-
-/// A name, and the item that declares it.
-struct Declared {
-  StringRef Kind;
-  const ast::Word *Name;
-  SourceRange Item;
-};
-
-} // namespace
-
-static std::optional<Declared> declaredBy(const ast::Item &I) {
+static std::optional<UnusedName> declaredBy(const ast::Item &I) {
   if (const auto *P = std::get_if<ast::Param>(&I.Node))
-    return Declared{"param", &P->Name, I.Range};
+    return UnusedName{"param", &P->Name, I.Range};
   if (const auto *L = std::get_if<ast::Let>(&I.Node))
-    return Declared{"let", &L->Name, I.Range};
+    return UnusedName{"let", &L->Name, I.Range};
   if (const auto *Im = std::get_if<ast::Import>(&I.Node);
       Im && !Im->Alias.Text.empty())
-    return Declared{"import", &Im->Alias, I.Range};
+    return UnusedName{"import", &Im->Alias, I.Range};
   return std::nullopt;
 }
 
@@ -55,21 +44,25 @@ static void visitWords(StringRef Text,
   }
 }
 
-void reportUnusedNames(const ast::File &File, SourceText Text,
-                       DiagnosticEngine &Diags) {
-  std::vector<Declared> Unused;
+std::vector<UnusedName> findUnusedNames(const ast::File &File, StringRef Text) {
+  std::vector<UnusedName> Unused;
   for (const ast::Item &I : File.Items)
-    if (const std::optional<Declared> D = declaredBy(I))
+    if (const std::optional<UnusedName> D = declaredBy(I))
       Unused.push_back(*D);
   if (Unused.empty())
-    return;
-  visitWords(Text.str(), [&](StringRef Word, size_t Begin) {
-    erase_if(Unused, [&](const Declared &D) {
+    return Unused;
+  visitWords(Text, [&](StringRef Word, size_t Begin) {
+    erase_if(Unused, [&](const UnusedName &D) {
       return D.Name->Text == Word &&
              (Begin < D.Item.Begin || Begin >= D.Item.End);
     });
   });
-  for (const Declared &D : Unused)
+  return Unused;
+}
+
+void reportUnusedNames(const ast::File &File, SourceText Text,
+                       DiagnosticEngine &Diags) {
+  for (const UnusedName &D : findUnusedNames(File, Text.str()))
     Diags.report(D.Name->Range, diag::UnusedName, D.Kind, D.Name->Text);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names that a job declares in vain. Private to the frontend.
+// Names that a job declares in vain.
 #ifndef FORETRACE_FRONTEND_UNUSEDNAMES_H
 #define FORETRACE_FRONTEND_UNUSEDNAMES_H
 
@@ -9,8 +9,19 @@
 
 namespace foretrace {
 
-/// Warns of params, lets and names of imports that no other part of the file
-/// mentions, not even in a string or under a condition that does not hold.
+/// A name, and the item that declares it.
+struct UnusedName {
+  llvm::StringRef Kind; ///< `import`
+  const ast::Word *Name;
+  SourceRange Item;
+};
+
+/// Returns the params, lets and names of imports that no other part of \p File
+/// mentions, not even in a string or under a condition that does not hold. \p
+/// Text is its text.
+std::vector<UnusedName> findUnusedNames(const ast::File &File,
+                                        llvm::StringRef Text);
+/// Warns of them.
 void reportUnusedNames(const ast::File &File, SourceText Text,
                        DiagnosticEngine &Diags);
 

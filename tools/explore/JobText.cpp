@@ -2,6 +2,7 @@
 #include "tools/explore/JobText.h"
 #include "frontend/Format.h"
 #include "frontend/Parse.h"
+#include "frontend/UnusedNames.h"
 #include "lang/SourceFiles.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -26,8 +27,9 @@ public:
       : File(File), Text(Text), Model(Model) {}
 
   /// Replaces the section with the cluster by one of the cluster \p Name, whose
-  /// keys can be written from then on.
-  void writeCluster(StringRef Name);
+  /// keys can be written from then on. Returns the name of the import that the
+  /// section had.
+  StringRef writeCluster(StringRef Name);
   /// False if the change has no place.
   bool write(StringRef Path, StringRef Value);
   std::string apply() &&;
@@ -77,7 +79,7 @@ bool ChangeWriter::isTaken(StringRef Name) const {
   });
 }
 
-void ChangeWriter::writeCluster(StringRef Name) {
+StringRef ChangeWriter::writeCluster(StringRef Name) {
   const bool IsFile = Name.ends_with(".toml");
   std::string Alias;
   for (const char C : IsFile ? sys::path::stem(Name) : Name)
@@ -94,11 +96,14 @@ void ChangeWriter::writeCluster(StringRef Name) {
       Alias;
   Edits.push_back({LastImport, LastImport,
                    LastImport == 0 ? Import + "\n" : "\n" + Import});
-  bool IsUnique = true;
-  if (const ast::Section *Old = findTop("cluster", IsUnique))
-    replace(Old->Range, "");
   NewCluster = "cluster : " + Alias;
   NewSections[NewCluster] = "";
+  bool IsUnique = true;
+  const ast::Section *Old = findTop("cluster", IsUnique);
+  if (!Old)
+    return "";
+  replace(Old->Range, "");
+  return Old->Base.Text;
 }
 
 const ast::Section *ChangeWriter::findTop(StringRef Keyword,
@@ -216,6 +221,23 @@ std::string ChangeWriter::apply() && {
   return Made;
 }
 
+/// Leaves out the import of that name if nothing in \p Text needs it any more.
+static void dropImport(StringRef Alias, std::string &Text) {
+  SourceFiles Sources;
+  DiagnosticEngine Diags;
+  const std::optional<ast::File> File =
+      parseFore(Sources.text(Sources.add(Text, "job")), Diags);
+  if (!File)
+    return;
+  for (const UnusedName &Of : findUnusedNames(*File, Text))
+    if (Of.Kind == "import" && Of.Name->Text == Alias) {
+      const bool EndsLine =
+          StringRef(Text).substr(Of.Item.End).starts_with("\n");
+      Text.erase(Of.Item.Begin, Of.Item.End - Of.Item.Begin + EndsLine);
+      return;
+    }
+}
+
 static std::optional<std::string> format(StringRef Text) {
   SourceFiles Sources;
   DiagnosticEngine Diags;
@@ -232,9 +254,10 @@ WrittenJob writeChanges(StringRef Text, ArrayRef<std::string> Changes,
     return {Text.str(), Changes.vec()};
   WrittenJob Made;
   ChangeWriter Writer(*File, Text, Model);
+  StringRef OldCluster; // its import
   for (const StringRef Change : reverse(Changes))
     if (const auto [Path, Name] = Change.split('='); Path.trim() == "cluster") {
-      Writer.writeCluster(Name.trim().trim('"'));
+      OldCluster = Writer.writeCluster(Name.trim().trim('"'));
       break;
     }
   for (size_t I = 0; I != Changes.size(); ++I) {
@@ -249,6 +272,8 @@ WrittenJob writeChanges(StringRef Text, ArrayRef<std::string> Changes,
       Made.Rest.push_back(Changes[I]);
   }
   Made.Text = std::move(Writer).apply();
+  if (!OldCluster.empty())
+    dropImport(OldCluster, Made.Text);
   if (format(Text) == Text)
     if (std::optional<std::string> Styled = format(Made.Text))
       Made.Text = std::move(*Styled);
