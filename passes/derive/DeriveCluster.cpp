@@ -46,7 +46,16 @@ void Deriver::checkTier(const ClusterSpec &C, size_t Index) {
   const int64_t Joined = *T.Devices, Node = *C.DevicesPerNode;
   if (!T.Devices.isStated())
     return;
-  if (Index + 1 == C.Tiers.size() && Joined < C.deviceCount())
+  // A cluster that -D names has as many nodes as the ranks need, in each job
+  // like this one.
+  const Located<int64_t> &World = S.Parallel.World;
+  const auto HasRoom = [&] {
+    return C.Nodes.isStated()
+               ? Joined >= C.deviceCount()
+               : holds(isAtMost(of(World), number(Joined - Joined % Node)),
+                       diag::TierTooSmall, World);
+  };
+  if (Index + 1 == C.Tiers.size() && !HasRoom())
     error(T.Devices.Range, diag::TierTooSmall, T.Name, Joined, C.deviceCount())
         .noteValue("nodes", C.Nodes);
   if (Joined % Node != 0 && Node % Joined != 0)
