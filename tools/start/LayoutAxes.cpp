@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/start/LayoutAxes.h"
+#include "ir/model/Schedule.h"
 #include "ir/model/SpecFields.h"
 #include "ir/model/Spellings.h"
 #include "passes/Recompute.h"
@@ -312,12 +313,19 @@ LayoutAxes AxisMaker::makeAround(bool OfMemory) {
   addChoice({{{"train.attention_backend=fused"}}});
   addChoice({{{"train.fused_loss=true"}}});
   addChoice({{{"train.cuda_graphs=true"}}});
-  std::vector<LayoutAxes::Option> Schedules;
-#define SCHEDULE(ENUMERATOR, SPELLING, ...)                                    \
-  if (ir::ScheduleKind::ENUMERATOR != ir::ScheduleKind::None &&                \
-      ir::ScheduleKind::ENUMERATOR != ir::ScheduleKind::File)                  \
-    Schedules.push_back({{"parallel.schedule=" SPELLING}});
+  static constexpr ir::ScheduleKind Kinds[] = {
+#define SCHEDULE(ENUMERATOR, ...) ir::ScheduleKind::ENUMERATOR,
 #include "ir/model/Schedules.def"
+  };
+  std::vector<LayoutAxes::Option> Schedules;
+  for (const ir::ScheduleKind K : Kinds)
+    if (K != ir::ScheduleKind::None && K != ir::ScheduleKind::File) {
+      const ir::ScheduleInfo &Of = ir::getInfo(K);
+      Schedules.push_back({{"parallel.schedule=" + ir::spell(K)}});
+      if (Of.LeastVpp == Of.MostVpp)
+        Schedules.back().Overrides.push_back("parallel.vpp=" +
+                                             std::to_string(Of.LeastVpp));
+    }
   addChoice(std::move(Schedules));
   if (OfMemory)
     addSavings();

@@ -24,7 +24,7 @@ public:
   std::vector<FoundLayout> runAround(const FoundLayout &Start);
 
 private:
-  void climb(size_t MaxRounds, size_t Seeds);
+  void climb(size_t MaxRounds, size_t Seeds, size_t Followed);
   std::vector<Region> coarse() const;
   void evaluate(ArrayRef<Region> All, bool IsFirst = false);
 
@@ -71,10 +71,9 @@ std::vector<Region> Search::coarse() const {
 
 /// Looks around what is found: first around the best layout of each combination
 /// of options, then around the best of all.
-void Search::climb(size_t MaxRounds, size_t Seeds) {
+void Search::climb(size_t MaxRounds, size_t Seeds, size_t Followed) {
   std::set<std::vector<std::string>> Explored;
   std::set<std::vector<size_t>> Begun;
-  constexpr size_t Followed = 2;
   for (size_t Round = 0; Round < MaxRounds; ++Round) {
     std::vector<Region> Next;
     size_t Count = 0;
@@ -110,13 +109,13 @@ Expected<LayoutRanking> Search::run() {
       append_range(Next, regionsAround(Of.Axes, L));
     evaluate(Next);
   }
-  climb(/*MaxRounds=*/6, /*Seeds=*/4);
+  climb(/*MaxRounds=*/6, /*Seeds=*/4, /*Followed=*/2);
   return std::move(Found);
 }
 
 std::vector<FoundLayout> Search::runAround(const FoundLayout &Start) {
   evaluate(regionsAround(Of.Axes, Start));
-  climb(/*MaxRounds=*/2, /*Seeds=*/2);
+  climb(/*MaxRounds=*/2, /*Seeds=*/1, /*Followed=*/1);
   return std::move(Found.Best);
 }
 

@@ -215,7 +215,8 @@ std::vector<Region> regionsAround(const LayoutAxes &Axes,
   for (const auto &[Index, Choice] : enumerate(Axes.Choices))
     for (size_t Option = 0; Option < Choice.size(); ++Option)
       if (Option != L.Options[Index]) {
-        All.push_back(Choice[Option].sets("parallel.layout")
+        All.push_back(Choice[Option].sets("parallel.layout") ||
+                              Choice[Option].sets("parallel.schedule")
                           ? Region{L.Options, {L.Values}}
                           : Neighbors);
         All.back().Options[Index] = Option;

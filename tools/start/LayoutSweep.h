@@ -48,8 +48,8 @@ void writeOverrides(const LayoutAxes &Axes, FoundLayout &L);
 /// Returns whether no two of \p Options set a key to different values.
 bool isConsistent(const LayoutAxes &Axes, llvm::ArrayRef<size_t> Options);
 /// Returns layouts with any other value of one number; or with any other option
-/// of one choice and, unless that is a list of layers, the next larger or
-/// smaller value of one number at most.
+/// of one choice and, unless that is a list of layers or a schedule, the next
+/// larger or smaller value of one number at most.
 std::vector<Region> regionsAround(const LayoutAxes &Axes, const FoundLayout &L);
 
 } // namespace foretrace::start
