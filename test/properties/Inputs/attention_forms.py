@@ -133,7 +133,7 @@ def self_attention(b, name, a, bias=False, output_bias=False, reduces=True):
         b.send("backward", "reduce_scatter", "tp", 2 * b.tokens * columns)
     own = max(a.groups, job.tp)
     if a.qk_norm == "head":
-        b.own(2 * a.width, True)
+        b.own(2 * a.width * (2 if job.norm == "layernorm" else 1), True)
         b.save("queries", share * query)
         b.save("keys", share * a.groups * a.width)
     elif a.qk_norm in ("all", "channel"):
