@@ -27,8 +27,9 @@ namespace {
 
 class Recomputer {
 public:
-  Recomputer(Block &B, const Recomputation &Of)
-      : B(B), Build(B, "recompute"), Of(Of), Old(std::move(B.Ops)) {
+  Recomputer(Block &B, const Recomputation &Of, bool HasLossTwice)
+      : B(B), Build(B, "recompute"), Of(Of), HasLossTwice(HasLossTwice),
+        Old(std::move(B.Ops)) {
     B.Ops = {};
     for (const auto &[Index, O] : llvm::enumerate(Old))
       for (ValueId V : O.Results)
@@ -42,6 +43,8 @@ private:
   using Part = Recomputation::Part;
   OpId forwardOf(OpId Id) const;
   const Part *partOf(const Op &Forward) const;
+  bool isRead(ValueId V) const;
+  bool isOfLoss(OpId Id) const;
   void beginParts(OpId Forward);
   void repeat(OpId Forward, const Part &Of);
   ValueId readBy(const Part *Reader, ValueId V) const;
@@ -49,6 +52,7 @@ private:
   Block &B;
   BlockBuilder Build;
   const Recomputation &Of;
+  const bool HasLossTwice; ///< whether auxiliary losses are computed twice
   Table<OpId, Op> Old;
   llvm::DenseMap<unsigned, unsigned> Makers; ///< old op by value
   llvm::DenseMap<unsigned, OpId> NewId;      ///< by old op
@@ -247,6 +251,30 @@ const Recomputation::Part *Recomputer::partOf(const Op &Forward) const {
                                : Of.findPart(Forward);
 }
 
+/// Whether an op reads \p V, or its sum.
+bool Recomputer::isRead(ValueId V) const {
+  return llvm::any_of(Old, [&](const Op &Reader) {
+    return llvm::is_contained(Reader.Operands, V) &&
+           (!isCollective(Reader.Kind) ||
+            llvm::any_of(Reader.Results, [&](ValueId R) { return isRead(R); }));
+  });
+}
+
+/// Whether \p Id, which is recomputed, is of an auxiliary loss: no op reads its
+/// result. Megatron-LM computes these losses only with gradients, so in the
+/// second pass alone (since core 0.12, moe/router.py, `is_grad_enabled`).
+bool Recomputer::isOfLoss(OpId Id) const {
+  const Op &O = Old[Id];
+  if (HasLossTwice || !partOf(O))
+    return false;
+  if (isCollective(O.Kind))
+    return O.Operands.size() == 1 && O.For.isValid() &&
+           llvm::is_contained(Old[O.For].Results, O.Operands.front()) &&
+           isOfLoss(O.For);
+  return O.Kind == OpKind::Reduce &&
+         llvm::none_of(O.Results, [&](ValueId V) { return isRead(V); });
+}
+
 /// What an op of \p Reader, if that is a part, finds where \p V was.
 ValueId Recomputer::readBy(const Part *Reader, ValueId V) const {
   auto It = Again.find(V.Index);
@@ -262,7 +290,10 @@ void Recomputer::repeat(OpId Forward, const Part &Of) {
   O.Origin.Pass = "recompute";
   for (ValueId &V : O.Operands)
     V = readBy(&Of, V);
+  const bool IsFirst = isOfLoss(Forward);
   for (ValueId &V : O.Results) {
+    if (IsFirst)
+      continue;
     const ValueId Is = Build.derived(V, "again");
     Again[V.Index] = {Is, &Of};
     V = Is;
@@ -308,7 +339,8 @@ bool Recomputer::run() {
       for (ValueId &V : O.Operands)
         V = readBy(partOf(Old[Forward]), V);
     }
-    NewId[I] = B.Ops.add(std::move(O));
+    if (!isOfLoss(Old.idAt(I)))
+      NewId[I] = B.Ops.add(std::move(O));
   }
   // References to later ops: a collective stands before the op it serves.
   for (auto [OldIndex, Id] : NewId)
@@ -321,6 +353,8 @@ bool Recomputer::run() {
         IsServed ? RepeatedId.find(For.Index) : RepeatedId.end();
     if (Repeated != RepeatedId.end())
       For = Repeated->second;
+    else if (!IsServed && !NewId.contains(OldIndex)) // what it adds to
+      For = NewId[Makers.at(Old[Old.idAt(OldIndex)].Operands.front().Index)];
     else
       For = NewId[IsServed ? For.Index : OldIndex];
   }
@@ -330,13 +364,14 @@ bool Recomputer::run() {
 }
 
 bool foretrace::recompute(Program &P, DiagnosticEngine &Diags) {
+  const bool HasLossTwice = *P.Spec.Parallel.Megatron < MegatronVersion::V0_12;
   bool Saves = false;
   const Located<RecomputeKind> *Kind = nullptr;
   for (Block &B : P.Blocks)
     if (const Recomputation Of(P, B); Of.isWanted()) {
       const BlockSpec *Spec = P.Spec.Model.findBlock(B.Name);
       Kind = Spec ? &P.Spec.recomputeOf(*Spec) : &P.Spec.Train.Recompute;
-      Saves |= Recomputer(B, Of).run();
+      Saves |= Recomputer(B, Of, HasLossTwice).run();
     }
   if (Kind && !Saves)
     Diags.report(Kind->Range, diag::RecomputeSavesNothing, getSpelling(**Kind),

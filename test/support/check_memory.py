@@ -203,9 +203,12 @@ class Memory(unfold_ranks.Job):
                 phases = [op[0] for op in self.ops[block]]
                 again, all_ops = (phases.count(p) for p in
                                   ("recompute", "forward"))
+                # Counts for an auxiliary loss are made then, and only then.
+                first = sum(op[0] == "recompute" and "tokens_per_expert" in op[4][0]
+                            and ".again" not in op[4][0] for op in self.ops[block])
                 word = (said.recompute_of(block_of(block), index)
                         if is_layer else "none")
-                assert {"none": again == 0, "full": again == all_ops,
+                assert {"none": again == 0, "full": again == all_ops + first,
                         "selective": again < all_ops,
                         "op": 0 < again < all_ops}[word], (block, index)
 
