@@ -35,11 +35,17 @@ void Deriver::followTypes() {
          T.WeightPrecision.Range);
   follow(T.DispatchPrecision, Plain, At);
   follow(T.CombinePrecision, Plain, At);
+  // Since core 0.19, Megatron-FSDP keeps and reduces gradients in the type of
+  // the weights (mixed_precision.py, main_grads_dtype, grad_comm_dtype);
+  // before, in fp32, as it was told by accumulate_allreduce_grads_in_fp32.
+  const ParallelSpec &Par = S.Parallel;
+  const bool IsFsdp = *Par.Zero >= 2 && Par.Megatron.isStated() &&
+                      *Par.Megatron >= MegatronVersion::V0_19;
   if (!T.GradPrecision.isPresent())
-    T.GradPrecision.derive(*T.Precision == PrecisionKind::FP16
-                               ? PrecisionKind::FP16
+    T.GradPrecision.derive(IsFsdp || *T.Precision == PrecisionKind::FP16
+                               ? *T.Precision
                                : PrecisionKind::FP32,
-                           At);
+                           IsFsdp ? Par.Megatron.Range : At);
   follow(T.ReducePrecision, static_cast<TypeKind>(*T.GradPrecision),
          T.GradPrecision.Range);
   follow(T.MasterPrecision, TypeKind::FP32, At);
