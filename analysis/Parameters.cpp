@@ -10,9 +10,20 @@ bool foretrace::isExpertTensor(const TensorType &T) {
   return T.indexOf(DimKind::Slots) >= 0 || T.indexOf(DimKind::Expert) >= 0;
 }
 
+bool foretrace::areExpertsApart(const Program &P) {
+  const ParallelSpec &Par = P.Spec.Parallel;
+  return *Par.Zero > 1 || P.Mesh[Axis::Ep] > 1 ||
+         (*Par.Megatron >= MegatronVersion::V0_19 &&
+          P.Mesh[Axis::Etp] != P.Mesh[Axis::Tp]);
+}
+
 AxisList foretrace::shareAxes(const Program &P, const TensorType &T) {
+  // With etp = tp, edp has the ranks of cp and dp.
+  const bool IsOverEdp =
+      isExpertTensor(T) &&
+      (P.Mesh[Axis::Etp] == P.Mesh[Axis::Tp] || areExpertsApart(P));
   AxisList Shared =
-      isExpertTensor(T) ? AxisList{Axis::Edp} : AxisList{Axis::Cp, Axis::Dp};
+      IsOverEdp ? AxisList{Axis::Edp} : AxisList{Axis::Cp, Axis::Dp};
   llvm::erase_if(Shared, [&](Axis A) { return P.Mesh[A] == 1; });
   return Shared;
 }

@@ -12,6 +12,11 @@ namespace foretrace {
 /// Whether \p T belongs to routed experts, so that its ranks are seen as
 /// etp x ep x edp instead of tp x cp x dp.
 bool isExpertTensor(const ir::TensorType &T);
+/// Whether gradients of experts are reduced over edp, apart from the others.
+/// With ep = 1 Megatron-LM reduces them with the others, since core 0.19 only
+/// if etp = tp; before, the terms of ranks that differ in tp are never summed
+/// (tensor_parallel/layers.py, `allreduce` of weights).
+bool areExpertsApart(const ir::Program &P);
 /// The axes over which ZeRO shares what belongs to a parameter of type \p T:
 /// those of more than one rank along which all hold the same part.
 ir::AxisList shareAxes(const ir::Program &P, const ir::TensorType &T);

@@ -42,6 +42,42 @@ static std::vector<const Value *> paramGradients(const Block &B) {
   return Gradients;
 }
 
+/// Elements of a gradient in its buffer. With ZeRO 1 each parameter, and so the
+/// one of each expert, begins at a multiple of 64 elements (Megatron-LM since
+/// core 0.8, param_and_grad_buffer.py; optimizer/param_layout.py,
+/// pad_param_start).
+Expr GradientBuffers::elementsOf(const Value &Gradient) const {
+  const Expr All = unsharedElements(P, Gradient);
+  if (*P.Spec.Parallel.Zero != 1 ||
+      *P.Spec.Parallel.Megatron < MegatronVersion::V0_8)
+    return All;
+  const Expr Step = numberOf(P, 64);
+  const int I = Gradient.Type.indexOf(DimKind::Expert);
+  if (I < 0)
+    return roundUp(All, Step);
+  const Expr Experts =
+      extentOnRank(P, Gradient.Type, Gradient.Layout, static_cast<size_t>(I));
+  return roundUp(All / Experts, Step) * Experts;
+}
+
+/// Fills \p B up with ZeRO 1, so that ranks have equal shares that begin at
+/// multiples of 256 bytes (pad_bucket_end). Megatron-LM fills each bucket: with
+/// overlap_grad_reduce, stages that are not the last one have several.
+void GradientBuffers::fill(GradientBuffer &B) const {
+  if (*P.Spec.Parallel.Zero == 1 && !B.empty())
+    B.Count = roundUp(B.Count, lcm(sizeOf(P, B.Group), numberOf(P, 128)));
+}
+
+/// Whether \p G is of biases of experts that ranks of tp sum: Megatron-LM's own
+/// linear layers mark those of row-parallel layers as everywhere alike
+/// (tensor_parallel/layers.py, RowParallelLinear).
+static bool isMarkedBias(const Program &P, const Value &G) {
+  return *P.Spec.Train.TransformerImpl == TransformerImplKind::Local &&
+         *P.Spec.Parallel.SequenceParallel && P.Mesh[Axis::Tp] > 1 &&
+         G.Type.Dims.size() == 2 && G.Type.indexOf(DimKind::Expert) >= 0 &&
+         G.Type.indexOf(DimKind::ExpertFfn) < 0;
+}
+
 /// Of one layer of a block.
 const GradientBuffers::LayerCounts &GradientBuffers::countsOf(unsigned Index,
                                                               TiedHead At) {
@@ -49,22 +85,29 @@ const GradientBuffers::LayerCounts &GradientBuffers::countsOf(unsigned Index,
   if (!IsNew)
     return It->second;
   const Block &B = P.Blocks[BlockId(Index)];
-  llvm::SmallVector<ExprId, 32> Dense, Expert, DenseScaled, ExpertScaled,
-      Replicated, Shared, ExpertBias;
+  using Terms = llvm::SmallVector<ExprId, 32>;
+  Terms Dense, Expert, DenseScaled, ExpertScaled, Table, Replicated, Shared,
+      ExpertBias;
+  const bool AreApart = areExpertsApart(P);
+  const bool IsEmbedding = Index == P.Layers.front().Runs.front().Block.Index;
   for (const Value *G : paramGradients(B)) {
     const Value &Param = B.Values[G->GradientOf];
     if (!isStored(Param, At))
       continue;
-    if (G->Layout.isPartial(Axis::Tp))
+    if (G->Layout.isPartial(Axis::Tp) || isMarkedBias(P, *G))
       Replicated.push_back(G->OnRank.Id);
     if (Param.Shared)
       Shared.push_back(unsharedElements(P, *G));
-    const bool IsExpert = Param.Type.indexOf(DimKind::Expert) >= 0;
-    (IsExpert ? Expert : Dense).push_back(unsharedElements(P, *G));
+    const bool IsExpert = AreApart && Param.Type.indexOf(DimKind::Expert) >= 0;
     const ElementType Stored = Param.Type.Element;
-    if (isScaled(gathersUpdated(P) ? Param.Gathered.value_or(Stored) : Stored))
-      (IsExpert ? ExpertScaled : DenseScaled)
-          .push_back(unsharedElements(P, *G));
+    const bool IsOfScaled =
+        isScaled(gathersUpdated(P) ? Param.Gathered.value_or(Stored) : Stored);
+    const bool IsTable = G->Type.indexOf(DimKind::Vocab) >= 0 &&
+                         (IsEmbedding || Param.Tied || Param.Copy);
+    Terms &Into = IsTable && !IsOfScaled ? Table
+                  : IsOfScaled ? (IsExpert ? ExpertScaled : DenseScaled)
+                               : (IsExpert ? Expert : Dense);
+    Into.push_back(elementsOf(*G));
   }
   llvm::DenseSet<unsigned> Routers;
   for (const Op &O : B.Ops)
@@ -73,8 +116,8 @@ const GradientBuffers::LayerCounts &GradientBuffers::countsOf(unsigned Index,
       ExpertBias.push_back(B.Values[O.Operands[1]].OnRank.Id);
   return It->second = {P.Sizes.sum(Dense),       P.Sizes.sum(Expert),
                        P.Sizes.sum(DenseScaled), P.Sizes.sum(ExpertScaled),
-                       P.Sizes.sum(Replicated),  P.Sizes.sum(Shared),
-                       P.Sizes.sum(ExpertBias)};
+                       P.Sizes.sum(Table),       P.Sizes.sum(Replicated),
+                       P.Sizes.sum(Shared),      P.Sizes.sum(ExpertBias)};
 }
 
 /// Those of \p Axes along which there is more than one rank.
@@ -105,6 +148,7 @@ void GradientBuffers::collect(const Stage &S) {
   Expert = overCopies({Axis::Edp});
   DenseScaled = Dense;
   ExpertScaled = Expert;
+  GradientBuffer Table = Dense;
   Replicated = {{{Axis::Tp}}, None};
   Tied = {{{Axis::Pp}, GroupMembers::Ends}, None};
   Shared = {{{Axis::Pp}}, None};
@@ -118,6 +162,7 @@ void GradientBuffers::collect(const Stage &S) {
               {&Expert, &LayerCounts::Expert},
               {&DenseScaled, &LayerCounts::DenseScaled},
               {&ExpertScaled, &LayerCounts::ExpertScaled},
+              {&Table, &LayerCounts::Table},
               {&Replicated, &LayerCounts::Replicated},
               {&Shared, &LayerCounts::Shared},
               {&ExpertBias, &LayerCounts::ExpertBias}};
@@ -130,6 +175,17 @@ void GradientBuffers::collect(const Stage &S) {
   for (auto &[Into, OfLayer, Terms] : Sums)
     Into->Count = sumOf(P, Terms);
   collectTied(S, At);
+  // A table that another stage holds, too, has a bucket of its own.
+  if (Tied.empty())
+    Dense.Count += Table.Count;
+  for (GradientBuffer *B : {&Dense, &Expert, &DenseScaled, &ExpertScaled})
+    fill(*B);
+  if (!Tied.empty()) {
+    fill(Table);
+    Dense.Count += Table.Count;
+  }
+  Dense.Count += DenseScaled.Count;
+  Expert.Count += ExpertScaled.Count;
 }
 
 void GradientBuffers::collectTied(const Stage &S, TiedHead At) {

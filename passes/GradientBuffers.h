@@ -13,7 +13,8 @@
 
 namespace foretrace {
 
-/// Gradients, or counts, that are summed over the same group.
+/// Gradients, or counts, that are summed over the same group; with ZeRO 1 also
+/// what fills up the buffer.
 struct GradientBuffer {
   ir::Group Group;
   ir::Expr Count; ///< elements, of one rank
@@ -52,15 +53,19 @@ public:
 
 private:
   /// Elements of gradients of one layer on one rank, and of router biases.
+  /// Those of weights in a type with scales, and of a table that two stages
+  /// hold, are in a part of the buffer of their own.
   struct LayerCounts {
-    ir::ExprId Dense, Expert, DenseScaled, ExpertScaled, Replicated, Shared,
-        ExpertBias;
+    ir::ExprId Dense, Expert, DenseScaled, ExpertScaled, Table, Replicated,
+        Shared, ExpertBias;
   };
 
   ir::AxisList used(ir::AxisList Axes) const;
   GradientBuffer overCopies(ir::AxisList Axes) const;
   const LayerCounts &countsOf(unsigned Index, ir::TiedHead At);
   void collectTied(const ir::Stage &S, ir::TiedHead At);
+  ir::Expr elementsOf(const ir::Value &Gradient) const;
+  void fill(GradientBuffer &B) const;
 
   ir::Program &P;
   const ir::Expr None;

@@ -135,14 +135,16 @@ ValueId Synchronizer::reduce(BlockBuilder &Build, llvm::StringRef Name,
 }
 
 /// The bias of a router grows for experts that got too few tokens. The counts
-/// of all layers go together (Megatron-LM, _update_router_expert_bias).
+/// of all layers go together, in the type of the model, to which buffers are
+/// converted with it (Megatron-LM, _update_router_expert_bias; Float16Module).
 void Synchronizer::updateExpertBias(BlockBuilder &Build) {
   if (Buffers.ExpertBias.empty() ||
       (Buffers.ExpertBias.Group.empty() && Buffers.ExpertBias.Copies.empty()))
     return;
   Build.setOrigin(P.Spec.Model.LayersRange, "expert bias of routers");
   ValueId Counts =
-      terms(Build, "tokens_per_expert", ElementType::FP32, Buffers.ExpertBias);
+      terms(Build, "tokens_per_expert", elementTypeOf(*P.Spec.Train.Precision),
+            Buffers.ExpertBias);
   sum(Build, Counts, Buffers.ExpertBias, /*Sharded=*/false);
 }
 
@@ -241,6 +243,21 @@ void Synchronizer::updated(BlockBuilder &Build, const std::string &Name,
   Add(Name + "." + getName(Type).str(), Type, Scaled);
 }
 
+/// How often ranks gather updated parameters. Megatron-LM has an optimizer for
+/// experts and one for the rest, and since core 0.9 each starts the gathers of
+/// all parameters, if the next forward pass does not (DistributedOptimizer,
+/// step_with_ready_grads; DistributedDataParallel, start_param_sync).
+static int64_t gathersOf(const Program &P, const GradientBuffers &Buffers) {
+  if (!gathersUpdated(P))
+    return 0;
+  const ParallelSpec &Par = P.Spec.Parallel;
+  const bool HasTwo = !Buffers.Dense.empty() && !Buffers.Expert.empty();
+  return HasTwo && *Par.Zero == 1 && !Par.OverlapParamGather.is(true) &&
+                 *Par.Megatron >= MegatronVersion::V0_9
+             ? 2
+             : 1;
+}
+
 Block Synchronizer::stepBlock(const Stage &S) {
   Block Blk;
   Blk.Name = "step." + printRange({S.First, S.Count});
@@ -274,10 +291,11 @@ Block Synchronizer::stepBlock(const Stage &S) {
   sumTokenCounts(Build);
   Build.setOrigin(Blk.Range, "updated parameters");
   Build.op(OpKind::Optimizer, "optimizer", Reduced, Updated);
-  for (ValueId Share : Updated)
-    if (const AxisList Axes = flatAxes(Blk.Values[Share].Layout);
-        !Axes.empty() && gathersUpdated(P))
-      gather(Build, Share, Axes);
+  for (int64_t I = 0; I < gathersOf(P, Buffers); ++I)
+    for (ValueId Share : Updated)
+      if (const AxisList Axes = flatAxes(Blk.Values[Share].Layout);
+          !Axes.empty())
+        gather(Build, Share, Axes);
   for (Op &O : Blk.Ops)
     O.Phase = Phase::Step;
   return Blk;

@@ -37,7 +37,8 @@ const termOf = (index) => {
 const signs = {"+": " + ", "*": " × ", "/": " / "};
 const names = {"+": "sum", "*": "product", "/": "quotient", floor: "quotient, rounded down",
                ceil: "quotient, rounded up", mod: "remainder", min: "smaller of",
-               max: "larger of", less: "1 if less", equal: "1 if equal"};
+               max: "larger of", less: "1 if less", equal: "1 if equal",
+               lcm: "least common multiple of"};
 const valueOf = ({value}) => value === null ? "beyond 2^63" : grouped(value);
 
 /** The formula of a term by names; what is deep is its value. */

@@ -37,7 +37,10 @@ static GuardedExpr guard(Expr E, std::map<unsigned, GuardedExpr> &Known) {
     Out.Exists = L.Exists * R.Exists;
     const bool Divides = N.Op == ExprOp::Div || N.Op == ExprOp::Floor ||
                          N.Op == ExprOp::Ceil || N.Op == ExprOp::Mod;
-    if (!Divides) {
+    if (N.Op == ExprOp::Lcm) {
+      Out.Exists *= less(Number(0), L.Number) * less(Number(0), R.Number);
+      Out.Number = lcm(max(L.Number, Number(1)), max(R.Number, Number(1)));
+    } else if (!Divides) {
       Out.Number = combine(N.Op, L.Number, R.Number);
     } else {
       const Expr By = max(R.Number, Number(1));

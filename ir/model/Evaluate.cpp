@@ -322,6 +322,8 @@ ColumnEvaluator::Bounds ColumnEvaluator::compute(const ExprCode::Step &S,
     forEachRow(Count, L, R, Out,
                [](int64_t L, int64_t R) -> int64_t { return L == R; });
     return {0, 1};
+  case ExprOp::Lcm:
+    break;
   case ExprOp::Constant:
   case ExprOp::Key:
     llvm_unreachable("no step");

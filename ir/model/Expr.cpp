@@ -4,6 +4,7 @@
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
+#include <numeric>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -52,6 +53,10 @@ int64_t foretrace::ir::applyExprOp(ExprOp Op, int64_t L, int64_t R) {
     return std::min(L, R);
   case ExprOp::Max:
     return std::max(L, R);
+  case ExprOp::Lcm:
+    return L <= 0 || R <= 0 || llvm::MulOverflow(L / std::gcd(L, R), R, Out)
+               ? NoValue
+               : Out;
   case ExprOp::Constant:
   case ExprOp::Key:
     break;

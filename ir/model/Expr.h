@@ -194,6 +194,10 @@ public:
   friend Expr less(Expr L, Expr R) { return L.with(ExprOp::Less, R); }
   /// Returns 1 if both are equal, else 0.
   friend Expr equal(Expr L, Expr R) { return L.with(ExprOp::Equal, R); }
+  /// Returns the least common multiple of two numbers above 0.
+  friend Expr lcm(Expr L, Expr R) { return L.with(ExprOp::Lcm, R); }
+  /// Returns \p L, rounded up to a multiple of \p R.
+  friend Expr roundUp(Expr L, Expr R) { return ceilDiv(L, R) * R; }
   friend Expr operator+(Expr L, int64_t R) { return L + L.number(R); }
   friend Expr operator*(Expr L, int64_t R) { return L * L.number(R); }
   Expr plus(ExprId R) const { return {*T, T->add(Id, R)}; }

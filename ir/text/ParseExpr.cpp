@@ -76,8 +76,9 @@ bool ExprParser::primary(ExprId &Out, unsigned Depth) {
     Out = P.Sizes.constant(Value);
     return true;
   }
-  for (const ExprOp Op : {ExprOp::Floor, ExprOp::Ceil, ExprOp::Mod, ExprOp::Min,
-                          ExprOp::Max, ExprOp::Less, ExprOp::Equal})
+  for (const ExprOp Op :
+       {ExprOp::Floor, ExprOp::Ceil, ExprOp::Mod, ExprOp::Min, ExprOp::Max,
+        ExprOp::Less, ExprOp::Equal, ExprOp::Lcm})
     if (In.takeWord(getSpelling(Op)))
       return call(Op, Out, Depth);
   return key(Out);

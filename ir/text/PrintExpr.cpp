@@ -33,6 +33,7 @@ static void print(const Spec &S, const ExprTable &Sizes, ExprId I,
   case ExprOp::Max:
   case ExprOp::Less:
   case ExprOp::Equal:
+  case ExprOp::Lcm:
     OS << getSpelling(N.Op) << '(';
     print(S, Sizes, N.Left, 0, OS, IsInNumbers);
     OS << ',';

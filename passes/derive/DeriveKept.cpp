@@ -50,15 +50,25 @@ void Deriver::checkModules() {
     error(At, diag::RecomputeModule, *T.RecomputeModules, "not a module");
 }
 
+/// Whether experts add a bias to their results.
+static bool hasBiasedExperts(llvm::ArrayRef<Block> Layers) {
+  return llvm::any_of(Layers, [](const Block &B) {
+    return llvm::any_of(B.Values, [](const Value &V) {
+      return V.Kind == ValueKind::Param && V.Type.Dims.size() == 2 &&
+             V.Type.indexOf(DimKind::Expert) >= 0;
+    });
+  });
+}
+
 /// Megatron-LM, transformer/transformer_config.py, __post_init__.
 void Deriver::checkRecompute() {
   TrainSpec &T = S.Train;
   if (T.RecomputeModules.isPresent())
     checkModules();
   if (*T.TransformerImpl == TransformerImplKind::Local &&
-      !T.RecomputeModules.isPresent()) {
+      !T.RecomputeModules.isPresent() && !hasBiasedExperts(Bodies)) {
     error(T.TransformerImpl.Range, diag::KeyWithoutEffect, "transformer_impl",
-          "without `recompute_modules`");
+          "without `recompute_modules` or biases of experts");
     T.TransformerImpl.setDefault(TransformerImplKind::TransformerEngine);
   }
   Located<int64_t> &Layers = T.RecomputeNumLayers;

@@ -7,6 +7,9 @@ of an all-gather the gathered tensor, of a reduction the one before it, of an
 all-to-all or a broadcast the buffer of one rank, of a ring what a rank sends.
 """
 
+import dataclasses
+import math
+
 from pieces import (Parameter, branch, embedding, feed_forward, head, layer,
                     mixture, sharers)
 
@@ -75,11 +78,11 @@ def zero_messages(job, block):
 def messages(job, block):
     """Of one micro-batch; ZeRO's last, the others in order."""
     pieces = BLOCKS[block](job)
-    again = [m for p in pieces for m in
-             (p.forward if job.recompute == "full" else p.core)]
+    is_whole = block in LAYERS and job.recompute == "full"
+    again = [m for p in pieces for m in (p.forward + p.loss if is_whole else p.core)]
     if block not in LAYERS or job.recompute == "none":
         again = []
-    of = {"forward": [m for p in pieces for m in p.forward],
+    of = {"forward": [m for p in pieces for m in p.forward + p.loss * (not is_whole)],
           "recompute": again,
           "backward": [m for p in reversed(pieces) for m in p.backward]}
     found = [(phase,) + m for phase, ms in of.items() for m in ms]
@@ -123,11 +126,32 @@ def stage_parameters(job, stage):
             for p in parameters(job, block) if not is_spare(job, p)]
 
 
-def buffer_messages(job, held):
+def round_up(number, step):
+    return -(-number // step) * step
+
+
+def buffer_of(job, held, tables, expert):
+    """The buffer of dense parameters, or of experts: with ZeRO 1 each parameter, and so each
+    expert, begins at a multiple of 64, and the buffer and that of tables of two stages end at
+    one of 128 in each share (optimizer/param_layout.py)."""
+    is_apart = job.ep > 1 or job.etp != job.tp or job.zero > 1
+    step = math.lcm(job.size(sharers(Parameter(0, expert))), 128) if job.zero == 1 else 1
+
+    def elements(p):
+        each = job.experts.count // job.ep if p.expert else 1
+        return round_up(p.elements // each, 64) * each if job.zero == 1 else p.elements
+
+    of = [p for p in held if (p.expert and is_apart) == expert]
+    return Parameter(sum(round_up(sum(elements(p) for p in of if (p in tables) == is_table),
+                                  step) for is_table in (False, True)), expert)
+
+
+def buffer_messages(job, held, tables):
     """Of the step's buffers, which hold all parameters with the same sharers
-    (distributed/param_and_grad_buffer.py): reductions and gathers."""
-    buffers = [Parameter(sum(p.elements for p in held if p.expert == expert),
-                         expert) for expert in (False, True)]
+    (distributed/param_and_grad_buffer.py): reductions and gathers. Each of two optimizers
+    gathers all (DistributedOptimizer.step_with_ready_grads)."""
+    buffers = [buffer_of(job, held, tables, expert) for expert in (False, True)]
+    times = 2 if job.zero == 1 and all(b.elements for b in buffers) else 1
     reduced = []
     for b in buffers:
         if job.zero == 0:
@@ -137,7 +161,7 @@ def buffer_messages(job, held):
         # Then replicas that hold the same share.
         reduced.append(("all_reduce", ("dp_replicate",),
                         share(b.elements, job.size(sharers(b))) * job.grad))
-    gathered = [sharded(job, b, "all_gather", job.element) for b in buffers]
+    gathered = [sharded(job, b, "all_gather", job.element) for b in buffers] * times
     return reduced, gathered if job.zero in (1, 2) else []
 
 
@@ -149,11 +173,14 @@ def step_messages(job, stage):
                    else p.elements for p in parameters) * job.grad
 
     held = [p for p in stage_parameters(job, stage) if p.trained]
-    reduced, gathered = buffer_messages(job, held)
+    table = Parameter(job.padded_vocab // job.tp * job.hidden)
+    is_end = (job.tied or job.branch) and job.pp > 1 and stage in (0, job.pp - 1)
+    reduced, gathered = buffer_messages(job, held, [
+        dataclasses.replace(table, tied=tied) for tied in (False, True)
+        if is_end and (tied or stage == 0)])
     found = reduced + [
         ("all_reduce", ("tp",), size(p for p in held if p.tp_sum))]
     if (job.tied or job.branch) and stage in (0, job.pp - 1):
-        table = Parameter(job.padded_vocab // job.tp * job.hidden)
         found.append(("all_reduce", ("ends",), size([table])))
     blocks = [b for n in range(job.vpp) for b in chunk(job, stage, n)]
     routers = blocks.count("moe")
@@ -161,7 +188,7 @@ def step_messages(job, stage):
         routers += 1 if job.branch.shared else job.branch.depths
     if routers and job.experts.router_bias:
         found.append(("all_reduce", ("tp", "cp", "dp", "dp_replicate"),
-                      4 * job.experts.count * routers))
+                      job.element * job.experts.count * routers))
     if job.per_token_loss:
         found += [("broadcast", ("pp",), 4),
                   ("all_reduce", ("cp", "dp", "dp_replicate"), 4)]

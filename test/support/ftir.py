@@ -2,6 +2,7 @@
 """Reads the collectives of the IR's text form (docs/ir.md). Sizes are computed
 here, from the keys that stand in the text."""
 
+import math
 import re
 
 BYTES = {"bf16": 2, "fp16": 2, "fp32": 4, "i64": 8, "i32": 4, "bool": 1}
@@ -96,6 +97,7 @@ class Keys:
                     "mod": lambda: left % right,
                     "less": lambda: int(left < right),
                     "equal": lambda: int(left == right),
+                    "lcm": lambda: math.lcm(left, right),
                     "min": lambda: min(left, right),
                     "max": lambda: max(left, right)}[token]()
 

@@ -27,6 +27,8 @@ class Parameter:
 @dataclasses.dataclass
 class Piece:
     forward: list = dataclasses.field(default_factory=list)
+    # Of an auxiliary loss: with full recomputation in the second pass alone.
+    loss: list = dataclasses.field(default_factory=list)
     backward: list = dataclasses.field(default_factory=list)
     parameters: list = dataclasses.field(default_factory=list)
     kept: int = 0
@@ -345,11 +347,11 @@ AUX_LOSSES = {  # axes of the sum, counts of an expert in a micro-batch
 def router(job):
     """moe/router.py. The bias that balances load is no parameter with a
     gradient, the router's own one (of add_bias_linear) is. An auxiliary loss
-    sums counts of tokens, 8 bytes each."""
+    sums counts of tokens, 8 bytes each, in the pass that has gradients."""
     e = job.experts
     axes, counts = AUX_LOSSES[e.aux_loss]
     balance = Piece(
-        forward=[("all_reduce", axes, 8 * e.count * counts(job))],
+        loss=[("all_reduce", axes, 8 * e.count * counts(job))],
         kept=job.local * e.count * BYTES[e.precision])
     if e.router_bias:
         balance.parameters.append(Parameter(e.count, trained=False))
@@ -443,7 +445,8 @@ def branch(job, network):
     table of words is that of the head if it is tied, else a copy of the
     embedding's."""
     table = Parameter(job.padded_vocab // job.tp * job.hidden, tied=True)
-    pieces = [Piece(forward=batch(job, 8),
+    # The last stage of several gets position ids, too.
+    pieces = [Piece(forward=batch(job, 8) * (2 if job.pp > 1 else 1),
                     parameters=[] if job.tied else [table]),
               norm(job, job.hidden)]
     for depth in range(job.branch.depths):

@@ -103,7 +103,7 @@ class Comparison(attention_variants.Comparison):
         for among, ranks, count in (("tp", job.tp, summed), ("dp", job.dp, dense),
                                     ("dp" if is_plain else "edp", world // job.ep // job.etp, experts)):
             expected["all_reduce", (among,)] += 4 * count if ranks > 1 else 0
-        expected["all_reduce", axes] += 4 * counts if world > 1 else 0
+        expected["all_reduce", axes] += 2 * counts if world > 1 else 0
         if not over_tp:
             del found["all_reduce", ("tp",)], expected["all_reduce", ("tp",)]
         self.equal("gradients", found, +expected)

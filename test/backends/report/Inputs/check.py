@@ -59,6 +59,7 @@ OPERATIONS = {
     "max": max,
     "less": lambda of: int(of[0] < of[1]),
     "equal": lambda of: int(of[0] == of[1]),
+    "lcm": lambda of: math.lcm(*of),
 }
 
 
