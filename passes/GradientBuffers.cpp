@@ -61,8 +61,9 @@ Expr GradientBuffers::elementsOf(const Value &Gradient) const {
 }
 
 /// Fills \p B up with ZeRO 1, so that ranks have equal shares that begin at
-/// multiples of 256 bytes (pad_bucket_end). Megatron-LM fills each bucket: with
-/// overlap_grad_reduce, stages that are not the last one have several.
+/// multiples of 256 bytes (pad_bucket_end). Megatron-LM fills each bucket; other
+/// virtual stages have their own, and with overlap_grad_reduce the first stage
+/// has several.
 void GradientBuffers::fill(GradientBuffer &B) const {
   if (*P.Spec.Parallel.Zero == 1 && !B.empty())
     B.Count = roundUp(B.Count, lcm(sizeOf(P, B.Group), numberOf(P, 128)));

@@ -16,6 +16,7 @@ import argparse
 import collections
 import concurrent.futures
 import csv
+import functools
 import gzip
 import json
 import os
@@ -27,6 +28,7 @@ import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).parents[1] / "support"))
 import chakra  # noqa: E402
+import torch_jobs  # noqa: E402
 
 # Calls that no plan has, by the function that makes them: a few numbers each, for the
 # gradient norm, overflows, logged losses and statistics, timers and reruns.
@@ -75,11 +77,9 @@ def read_log(path):
             if row["collective"] in NO_CALLS or int(row["group_size"]) < 2:
                 continue
             collective = COLLECTIVES.get(row["collective"], row["collective"])
-            gathers = collective == "all_gather"
-            elements = int(row["out_elements" if gathers else "in_elements"])
-            if gathers and row["collective"] == "all_gather":
-                # torch.distributed.all_gather has a list of outputs.
-                elements = int(row["in_elements"]) * int(row["group_size"])
+            elements = int(row["in_elements"])
+            if collective == "all_gather":
+                elements *= int(row["group_size"])
             if is_control(row, elements):
                 continue
             group = "pp" if collective == "send" else row["group_ranks"]
@@ -105,55 +105,12 @@ def script(version, world, arguments):
             f"pretrain_gpt.py {' '.join(map(shlex.quote, arguments.split()))}\n")
 
 
-MODEL = """
-model llama {
-  vocab = 160  vocab_multiple = 1  hidden = 64  norm = rmsnorm  positions = rope  layers = 4
-  attention gqa { heads = 4  kv_heads = 2 }
-  ffn { intermediate = 256  activation = swiglu }
-}
-"""
-
-
-def torch_job(foretrace, layout, folder):
-    """The job of a program of PyTorch or DeepSpeed, MODE-wRANKS-gaBATCHES."""
-    mode, world, ga = layout.rsplit("-", 2)
-    world, ga = int(world[1:]), int(ga[2:])
-    kind, *words = mode.split("-")
-    if kind.startswith("ds"):
-        zero = {"stage": int(kind[2]), "overlap_comm": "overlap" in words,
-                "contiguous_gradients": True, "reduce_scatter": "rsfalse" not in words}
-        if kind == "ds3":
-            persistent = 0 if "nopersist" in words else 100000
-            zero["stage3_param_persistence_threshold"] = persistent
-        config = folder / "ds_config.json"
-        config.write_text(json.dumps({
-            "train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": ga,
-            "bf16": {"enabled": True}, "zero_optimization": zero}))
-        imported = run(foretrace, "import", "deepspeed", config, "--quiet")
-        return MODEL + imported.replace("param sequence\n", "param sequence = 32\n").replace(
-            "param world\n", f"param world = {world}\n")
-    # FSDP keeps what `precision` says in fp32 and reduces in `grad_precision`.
-    precision = "bf16" if "bf16" in words else "fp32"
-    reduced = "fp32" if precision == "fp32" or kind == "fsdp2" or "fp32red" in words else "bf16"
-    zero = 0 if kind == "ddp" else 2 if {"gradop", "noreshard"} & set(words) else 3
-    keys = f"world = {world}  zero = {zero}"
-    if "hsdp" in words:
-        keys += f"  dp_shard = {world // 2}"
-    recompute = "full" if "ac" in words else "none"
-    return MODEL + f"""
-train {{
-  sequence = 32  micro_batch = 2  global_batch = {2 * world * ga}
-  precision = {precision}  grad_precision = {reduced}  recompute = {recompute}
-}}
-parallel {{ {keys} }}
-"""
-
-
 def write_job(foretrace, layout, world, folder):
     """The job of a layout, as `import` makes it."""
     job = folder / "job.fore"
     if layout["version"] == "torch":
-        job.write_text(torch_job(foretrace, layout["layout"], folder))
+        job.write_text(torch_jobs.job_of(layout["layout"], folder,
+                                         functools.partial(run, foretrace)))
         return job
     launch = folder / "run.sh"
     launch.write_text(script(layout["version"], world, layout["arguments"]))
