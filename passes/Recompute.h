@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ops that the backward pass recomputes. Private to the passes.
+// The ops that the backward pass recomputes.
 #ifndef FORETRACE_PASSES_RECOMPUTE_H
 #define FORETRACE_PASSES_RECOMPUTE_H
 

@@ -22,11 +22,11 @@ struct JobChanges {
   std::vector<JobChange> Found;
 };
 
-/// Returns the changes of one key, or of some that belong together, with which
-/// no rank of \p Job has more than \p Room bytes, and changes of several keys
-/// if there are none: from the one that a run pays least for, by its time if
-/// that can be estimated, else by FLOPs and messages. Nothing new is wrong with
-/// the changed job. An error says why there is no search.
+/// Returns changes of one key, or of keys that belong together, with which no
+/// rank of \p Job has more than \p Room bytes; changes of several keys if there
+/// are none. They are sorted by time if it can be estimated, else by FLOPs and
+/// messages. The changed job has no new warnings. The error is the reason why
+/// the job cannot be searched.
 llvm::Expected<JobChanges> findFitting(OpenJob Job, int64_t Room);
 
 /// Returns the changes of one key, and the best of several, with which an
@@ -34,8 +34,8 @@ llvm::Expected<JobChanges> findFitting(OpenJob Job, int64_t Room);
 /// range, and no rank needs more memory than a device has; the fastest first.
 llvm::Expected<JobChanges> findFaster(OpenJob Job);
 
-/// Returns options of who emits the job at \p Path, which \p Session has read
-/// with \p Reading: they offer tables of its changes.
+/// Returns options of an emitter, with functions that list changes of the job
+/// at \p Path. \p Session has read it with \p Reading.
 driver::EmitterOptions offerChanges(Compiler &Session, llvm::StringRef Path,
                                     const FrontendOptions &Reading);
 

@@ -16,6 +16,8 @@ namespace foretrace::start {
 // Larger values are rare in published layouts.
 static constexpr int64_t MaxTp = 8, MaxCp = 16, MaxPp = 64, MaxVpp = 32,
                          MaxMicroBatch = 16;
+/// Of all numbers, however many experts or ranks there are.
+static constexpr int64_t MaxValue = 4096;
 /// With fewer tokens per rank, the exchange of context parallelism costs more
 /// than it saves.
 static constexpr int64_t LeastTokens = 2048;
@@ -99,13 +101,17 @@ void AxisMaker::addNumber(StringRef Key, int64_t Most,
       (!valueOf(Key) || StringRef(*valueOf(Key)).getAsInteger(10, Now)))
     return;
   LayoutAxes::Number N{Key.str(), {}, {}};
-  for (int64_t Value = 1; Value <= std::max(Most, Now); ++Value) {
-    if (Value != Now && (Value > Most || !IsValue(Value)))
-      continue;
+  auto Add = [&](int64_t Value) {
     if (IsAround ? Value == Now : Value == 1 || IsFirst(Value))
       N.First.push_back(N.Values.size());
     N.Values.push_back(Value);
-  }
+  };
+  const int64_t Last = std::min(Most, MaxValue);
+  for (int64_t Value = 1; Value <= Last; ++Value)
+    if (Value == Now || IsValue(Value))
+      Add(Value);
+  if (Now > Last)
+    Add(Now);
   Out.Numbers.push_back(std::move(N));
 }
 
