@@ -5,7 +5,6 @@
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Passes.h"
 #include "passes/vary/Moves.h"
-#include "tools/compiler/Compiler.h"
 #include "tools/start/LayoutSweep.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -5,6 +5,7 @@
 #define FORETRACE_TOOLS_START_JOBCHANGES_H
 
 #include "backends/figures/Figures.h"
+#include "tools/compiler/Compiler.h"
 #include "tools/driver/Emitter.h"
 #include "tools/start/LayoutSearch.h"
 
