@@ -100,8 +100,9 @@ def run(*command):
 def script(version, world, arguments):
     """A launch script, whose path of Megatron-LM has its release."""
     release = version.split("v")[-1].rsplit(".", 1)[0]
+    nodes = world // 8 if world % 8 == 0 else 1
     return (f"export PYTHONPATH=/opt/Megatron-LM-core_r{release}.0\n"
-            f"torchrun --nproc-per-node {min(world, 8)} --nnodes {max(1, world // 8)} "
+            f"torchrun --nproc-per-node {world // nodes} --nnodes {nodes} "
             f"pretrain_gpt.py {' '.join(map(shlex.quote, arguments.split()))}\n")
 
 
@@ -109,7 +110,7 @@ def write_job(foretrace, layout, world, folder):
     """The job of a layout, as `import` makes it."""
     job = folder / "job.fore"
     if layout["version"] == "torch":
-        job.write_text(torch_jobs.job_of(layout["layout"], folder,
+        job.write_text(torch_jobs.job_of(layout["arguments"], folder,
                                          functools.partial(run, foretrace)))
         return job
     launch = folder / "run.sh"

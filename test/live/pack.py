@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Packs the logs of jobs that ran (run.sh) as judge.py reads them.
+
+  pack.py OUT LOGS
+
+Writes LOGS/VERSION/LAYOUT.csv.gz, with the calls of all ranks, and LOGS/layouts.tsv.
+"""
+
+import csv
+import gzip
+import pathlib
+import sys
+
+import launch
+
+
+def read_job(folder):
+    with open(folder / "job.tsv", encoding="utf-8") as file:
+        return next(csv.DictReader(file, delimiter="\t"))
+
+
+def pack_job(folder, job, logs):
+    """Number of calls."""
+    path = logs / job["version"] / (job["layout"] + ".csv.gz")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = []
+    for rank in launch.ranks_of(job):
+        with open(folder / f"rank{rank}.csv", encoding="utf-8") as file:
+            header, *calls = file.readlines()
+        lines += calls if lines else [header, *calls]
+    # The same logs make the same file.
+    with open(path, "wb") as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
+        packed.write("".join(lines).encode())
+    return len(lines) - 1
+
+
+def main():
+    out, logs = map(pathlib.Path, sys.argv[1:])
+    rows = []
+    for done in sorted(out.glob("*/*/done")):
+        job = read_job(done.parent)
+        rows.append({**job, "rows": pack_job(done.parent, job, logs)})
+    with open(logs / "layouts.tsv", "w", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0], delimiter="\t", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()
