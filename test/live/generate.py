@@ -19,6 +19,7 @@ RELEASES = {"core_v0.10.0": 10, "core_v0.11.0": 11, "core_v0.12.0": 12, "core_v0
 # First release with an option. Other options are older than 0.10.
 SINCE = {
     "--account-for-embedding-in-pipeline-split": 11, "--account-for-loss-in-pipeline-split": 11,
+    "--attention-output-gate": 16,
     "--cross-entropy-fusion-impl": 12, "--ddp-num-buckets": 12, "--grad-reduce-in-bf16": 12,
     "--ddp-pad-buckets-for-high-nccl-busbw": 12, "--moe-router-dtype": 12,
     "--moe-router-enable-expert-bias": 11, "--moe-router-group-topk": 11,
@@ -43,7 +44,7 @@ class Draw:
         self.arguments = list(ALWAYS)
         self.tp = self.cp = self.pp = self.vpp = self.dp = self.ep = self.etp = 1
         self.is_sequence_parallel = self.has_experts = self.is_fsdp = False
-        self.sequence = self.micro_batch = self.layers = self.mtp = 0
+        self.hidden = self.sequence = self.micro_batch = self.layers = self.mtp = 0
         # Layers of each chunk, if they are known to be equal.
         self.each = 1
         self.is_large = False
@@ -111,7 +112,8 @@ def add_mesh(job):
 def draw_sizes(job):
     rng = job.rng
     heads = job.tp * rng.choice((1, 2, 2, 3))
-    job.add("--hidden-size", rng.choice((5, 6, 8, 9, 12)) * 8 * (2 if job.tp > 2 else 1))
+    job.hidden = rng.choice((5, 6, 8, 9, 12)) * 8 * (2 if job.tp > 2 else 1)
+    job.add("--hidden-size", job.hidden)
     job.add("--num-attention-heads", heads)
     job.add("--ffn-hidden-size", job.tp * rng.choice((24, 40, 60, 100)))
     unit = 2 * job.tp * job.cp
@@ -131,6 +133,9 @@ def draw_sizes(job):
     job.add("--micro-batch-size", job.micro_batch)
     job.add("--global-batch-size", job.micro_batch * batches * job.dp)
     kind = rng.choice(("--bf16", "--bf16", "--bf16", "--fp16", ""))
+    if kind == "--fp16" and job.is_fsdp:
+        # Megatron-FSDP has no unscaled gradients.
+        kind = "--bf16"
     if kind:
         job.add(kind)
     if kind == "--fp16":
@@ -228,7 +233,8 @@ def draw_layers(job):
     rng = job.rng
     can_predict = job.cp == 1 and not job.is_fsdp and job.is_set("rope") and \
         job.has("--mtp-num-layers")
-    job.mtp = rng.choice((1, 1, 2)) if can_predict and job.chance(.15) else 0
+    if can_predict and job.chance(.15) and job.hidden % job.tp == 0:
+        job.mtp = rng.choice((1, 1, 2))
     is_named = False
     if job.pp > 1 and job.chance(.2) and job.has("--pipeline-model-parallel-layout") and \
             (job.release >= 15 or not job.mtp):
@@ -400,6 +406,11 @@ def draw_megatron(rng, release, is_large):
         job.maybe(.1, "--use-tp-pp-dp-mapping")
     draw_recomputation(job)
     draw_data_parallelism(job)
+    if not job.is_set("--multi-latent-attention"):
+        job.maybe(.1, "--attention-output-gate")
+    if job.vpp > 1 and job.is_set("--overlap-param-gather"):
+        if job.maybe(.2, "--overlap-param-gather-with-optimizer-step"):
+            job.add("--ckpt-format", "torch")
     return job
 
 
