@@ -85,7 +85,9 @@ def draw_mesh(job):
         job.cp, job.dp = rng.choice((1, 1, 1, 1, 1, 2)), rng.choice((1, 2, 2, 3, 4, 8))
         if most // 3 < job.world <= most:
             break
-    job.is_fsdp = job.dp > 1 and job.chance(.12) and job.has("--use-megatron-fsdp")
+    # In 0.15, Megatron-FSDP is for dense models without tensor parallelism.
+    job.is_fsdp = job.dp > 1 and job.chance(.12) and job.has("--use-megatron-fsdp") and \
+        (job.release > 15 or job.tp == 1)
     if job.is_fsdp:
         job.dp, job.pp = job.dp * job.pp, 1
     job.vpp = rng.choice((1, 1, 2, 3)) if job.pp > 1 else 1
@@ -183,7 +185,8 @@ def draw_attention(job, heads):
 
 
 def draw_model(job):
-    job.has_experts = job.has("--num-experts") and job.chance(.35)
+    job.has_experts = job.has("--num-experts") and job.chance(.35) and \
+        (job.release > 15 or not job.is_fsdp)
     # Up to 0.13, biases of experts are rejected.
     job.maybe(.5 if not job.has_experts or job.release >= 15 else 1, "--disable-bias-linear")
     job.maybe(.5, "--untie-embeddings-and-output-weights")
@@ -285,12 +288,12 @@ def draw_routing(job, experts, topk):
     job.maybe(.2, "--moe-router-topk-scaling-factor", 1.5)
 
 
-def draw_capacity(job, is_even):
+def draw_capacity(job, factors, is_even):
     """Draws padding to a capacity, dropped tokens, or (with equal shares) neither."""
     kind = job.rng.choice(("padded", "dropped", "all", "all", "all") if is_even else
                           ("padded",))
     if kind != "all":
-        job.add("--moe-expert-capacity-factor", job.rng.choice((0.5, 1.0, 1.5)))
+        job.add("--moe-expert-capacity-factor", job.rng.choice(factors))
         job.maybe(.3, "--moe-token-drop-policy", "position")
     if kind == "padded":
         job.add("--moe-pad-expert-input-to-capacity")
@@ -317,10 +320,14 @@ def draw_experts(job):
     if job.release > 11:
         job.maybe(.5, "--moe-ffn-hidden-size", job.etp * rng.choice((20, 32)))
     draw_routing(job, experts, topk)
-    dispatcher = "alltoall" if job.chance(.75) or job.is_large else "allgather"
+    # Up to 0.12, `allgather` fails with etp < tp.
+    can_gather = not job.is_large and (job.release > 12 or job.etp == job.tp)
+    dispatcher = "alltoall" if job.chance(.75) or not can_gather else "allgather"
     job.add("--moe-token-dispatcher-type", dispatcher)
     if dispatcher == "alltoall":
-        draw_capacity(job, tokens * topk % experts == 0 and not job.is_large)
+        # An expert cannot have more tokens than there are.
+        factors = [each for each in (0.5, 1.0, 1.5) if each * topk <= experts]
+        draw_capacity(job, factors, tokens * topk % experts == 0 and not job.is_large)
     if not has_biases and job.maybe(.3, "--moe-shared-expert-intermediate-size", 16 * job.tp):
         job.maybe(.3, "--moe-shared-expert-gate")
         if dispatcher == "alltoall":
@@ -334,12 +341,15 @@ def draw_experts(job):
 def draw_recomputation(job):
     rng = job.rng
     kind = rng.choice(("none", "none", "none", "uniform", "block", "selective", "modules"))
+    if kind in ("uniform", "block") and job.mtp and job.release in (15, 18):
+        # These releases fail to recompute MTP.
+        return
     if kind in ("uniform", "block"):
         job.add("--recompute-granularity", "full")
         job.add("--recompute-method", kind)
         # `uniform` fails unless the number divides the layers of each chunk.
         job.add("--recompute-num-layers", rng.choice(
-            (1, 2) if kind == "block" else divisors(job.each)))
+            (1, 2) if kind == "block" else divisors(job.each)) if not job.mtp else 1)
         if job.tp > 1 and not job.is_sequence_parallel and not job.has_experts:
             job.maybe(.3, "--distribute-saved-activations")
     elif kind != "none":

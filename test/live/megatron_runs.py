@@ -88,7 +88,8 @@ def lack_transformer_engine():
             ("transformer.multi_latent_attention", "TELinear", cuda_stubs.Kernel),
             ("distributed.fsdp.mcore_fsdp_adapter", "TELinear", cuda_stubs.Kernel),
             ("tensor_parallel.random", "FP8GlobalStateManager", NoFp8),
-            ("tensor_parallel.random", "activation_recompute_forward", no_context)):
+            ("tensor_parallel.random", "activation_recompute_forward", no_context),
+            ("tensor_parallel.random", "fp8_autocast", no_context)):
         try:
             module = importlib.import_module("megatron.core." + module)
         except ImportError:
