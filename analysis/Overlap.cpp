@@ -220,11 +220,12 @@ void Overlapper::block(Block &B) const {
 
 /// Returns the share of the gradients of \p O whose reduction begins when the
 /// last ones are made, or of the parameters without which no layer can begin.
-/// On the first stage it is a bucket of the first chunk; all other chunks are
-/// one bucket each (Megatron-LM, distributed_data_parallel.py, __init__).
+/// That is all but on the first stage, where the first chunk has several
+/// buckets (Megatron-LM, distributed_data_parallel.py, __init__). \p O is of
+/// the first chunk.
 double Overlapper::lastBucket(const Op &O, const Stage &S) const {
   if (S.First != 0)
-    return 1 / static_cast<double>(P.Schedule.Chunks);
+    return 1;
   const ValueId Whole =
       O.Kind == OpKind::AllGather ? O.Results.front() : O.Operands.front();
   const auto Elements = static_cast<double>(
@@ -245,8 +246,17 @@ void Overlapper::hideBehind(const Ops &Of, const Stage &S,
     Window += asReal(timeOf(P, Chunk.Layers, Pass)) *
               static_cast<double>(Chunk.Count);
   double Early = 0; // of all but the last buckets
-  for (const Op *O : Of)
-    Early += asReal(O->Time) * (1 - lastBucket(*O, S));
+  const auto ElementOf = [&](const Op &O) {
+    return P.Blocks[S.Step].Values[O.Operands.front()].Type.Element;
+  };
+  for (size_t I = 0; I < Of.size(); ++I) {
+    const Op &O = *Of[I];
+    const bool IsFirst =
+        llvm::none_of(llvm::ArrayRef(Of).take_front(I), [&](const Op *Other) {
+          return Other->Group == O.Group && ElementOf(*Other) == ElementOf(O);
+        });
+    Early += asReal(O.Time) * (IsFirst ? 1 - lastBucket(O, S) : 1);
+  }
   hideTogether(Of, std::min(Early, Window * of(Number::OverlapWindow)) *
                        (1 - of(Number::OverlapSlowdown)));
   LinkUse Busy;

@@ -77,7 +77,7 @@ std::vector<StageCount> foretrace::countStages(const Program &P) {
           Add(KeyId::StageBeside, Block, Count, Slot);
         ++Slot;
       }
-    if (hasUnits(P))
+    if (hasUnits(P) || S.Chunks.size() > 1 || S.Chunks.front().Count > 1)
       for (const auto &[Of, C] : llvm::enumerate(S.Chunks))
         for (const auto &[Block, Count] : layersByBlock(C.Layers))
           Add(KeyId::StageChunk, Block, Count, static_cast<unsigned>(Of));

@@ -6,6 +6,7 @@
 #include "passes/BlockBuilder.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include <utility>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -15,9 +16,8 @@ bool foretrace::gathersUpdated(const Program &P) {
 }
 
 GradientBuffers::GradientBuffers(Program &P)
-    : Dense{{}, numberOf(P, 0)}, Expert(Dense), DenseScaled(Dense),
-      ExpertScaled(Dense), Replicated(Dense), Tied(Dense), Shared(Dense),
-      ExpertBias(Dense), P(P), None(Dense.Count) {
+    : Replicated{{}, numberOf(P, 0)}, Tied(Replicated), Shared(Replicated),
+      ExpertBias(Replicated), P(P), None(Replicated.Count) {
   if (P.Mesh[Axis::DpReplicate] > 1)
     Copies.push_back({{Axis::DpReplicate}});
   if (getInfo(*P.Spec.Parallel.Schedule).Placement ==
@@ -61,9 +61,8 @@ Expr GradientBuffers::elementsOf(const Value &Gradient) const {
 }
 
 /// Fills \p B up with ZeRO 1, so that ranks have equal shares that begin at
-/// multiples of 256 bytes (pad_bucket_end). Megatron-LM fills each bucket; other
-/// virtual stages have their own, and with overlap_grad_reduce the first stage
-/// has several.
+/// multiples of 256 bytes (pad_bucket_end). With overlap_grad_reduce the first
+/// stage has several, of at least 40 million elements, each of which is filled.
 void GradientBuffers::fill(GradientBuffer &B) const {
   if (*P.Spec.Parallel.Zero == 1 && !B.empty())
     B.Count = roundUp(B.Count, lcm(sizeOf(P, B.Group), numberOf(P, 128)));
@@ -144,12 +143,48 @@ GradientBuffer GradientBuffers::overReplicas(AxisList Axes) const {
   return {{used(std::move(Axes))}, None, twins()};
 }
 
+/// Adds what a chunk with these layers has. With ZeRO 1 a table that another
+/// stage holds, too, has a bucket of its own (param_and_grad_buffer.py,
+/// _does_param_require_new_bucket), in the reverse order of layers.
+void GradientBuffers::addBuckets(const Layers &ByBlock, bool IsTableFirst,
+                                 TiedHead At) {
+  const GradientBuffer OfDense = overCopies({Axis::Cp, Axis::Dp}),
+                       OfExpert = overCopies({Axis::Edp});
+  GradientBucket Dense{"dense", OfDense, OfDense},
+      Table = Dense, Expert{"expert", OfExpert, OfExpert};
+  for (auto [Into, OfLayer] : {std::pair(&Dense.All, &LayerCounts::Dense),
+                               {&Dense.Scaled, &LayerCounts::DenseScaled},
+                               {&Expert.All, &LayerCounts::Expert},
+                               {&Expert.Scaled, &LayerCounts::ExpertScaled},
+                               {&Table.All, &LayerCounts::Table}}) {
+    llvm::SmallVector<ExprId, 4> Terms;
+    for (const auto &[Index, Count] : ByBlock)
+      Terms.push_back(Count * Expr(P.Sizes, countsOf(Index, At).*OfLayer));
+    Into->Count = sumOf(P, Terms);
+  }
+  if (Tied.empty() || *P.Spec.Parallel.Zero != 1)
+    Dense.All.Count += std::exchange(Table.All.Count, None);
+  if (IsTableFirst)
+    std::swap(Dense, Table);
+  for (GradientBucket *B : {&Dense, &Table, &Expert}) {
+    fill(B->All);
+    fill(B->Scaled);
+    B->All.Count += B->Scaled.Count;
+    if (!B->All.empty())
+      Buckets.push_back(std::move(*B));
+  }
+}
+
+/// Whether each chunk of \p S has buffers of its own. Two copies of the model
+/// are added up as wholes, and with ZeRO 2 and 3 `shard` has reduced gradients.
+static bool hasBuffersPerChunk(const Program &P, const Stage &S) {
+  return *P.Spec.Parallel.Zero < 2 &&
+         getInfo(*P.Spec.Parallel.Schedule).Placement !=
+             PlacementKind::Bidirectional &&
+         (S.Chunks.size() > 1 || S.Chunks.front().Count > 1);
+}
+
 void GradientBuffers::collect(const Stage &S) {
-  Dense = overCopies({Axis::Cp, Axis::Dp});
-  Expert = overCopies({Axis::Edp});
-  DenseScaled = Dense;
-  ExpertScaled = Expert;
-  GradientBuffer Table = Dense;
   Replicated = {{{Axis::Tp}}, None};
   Tied = {{{Axis::Pp}, GroupMembers::Ends}, None};
   Shared = {{{Axis::Pp}}, None};
@@ -159,16 +194,13 @@ void GradientBuffers::collect(const Stage &S) {
     GradientBuffer *Into;
     ExprId LayerCounts::*OfLayer;
     llvm::SmallVector<ExprId, 4> Terms = {}; ///< by block
-  } Sums[] = {{&Dense, &LayerCounts::Dense},
-              {&Expert, &LayerCounts::Expert},
-              {&DenseScaled, &LayerCounts::DenseScaled},
-              {&ExpertScaled, &LayerCounts::ExpertScaled},
-              {&Table, &LayerCounts::Table},
-              {&Replicated, &LayerCounts::Replicated},
+  } Sums[] = {{&Replicated, &LayerCounts::Replicated},
               {&Shared, &LayerCounts::Shared},
               {&ExpertBias, &LayerCounts::ExpertBias}};
+  Layers All;
   for (auto [Index, Count] : layersByBlock(S)) {
     const Expr Layers = ofStage(P, S, KeyId::StageLayers, Index, Count);
+    All.push_back({Index, Layers});
     const LayerCounts &Each = countsOf(Index, At);
     for (auto &[Into, OfLayer, Terms] : Sums)
       Terms.push_back(Layers * Expr(P.Sizes, Each.*OfLayer));
@@ -176,17 +208,17 @@ void GradientBuffers::collect(const Stage &S) {
   for (auto &[Into, OfLayer, Terms] : Sums)
     Into->Count = sumOf(P, Terms);
   collectTied(S, At);
-  // A table that another stage holds, too, has a bucket of its own.
-  if (Tied.empty())
-    Dense.Count += Table.Count;
-  for (GradientBuffer *B : {&Dense, &Expert, &DenseScaled, &ExpertScaled})
-    fill(*B);
-  if (!Tied.empty()) {
-    fill(Table);
-    Dense.Count += Table.Count;
+  Buckets.clear();
+  if (!hasBuffersPerChunk(P, S))
+    return addBuckets(All, S.ReceivesForward, At);
+  for (const auto &[Kind, C] : llvm::enumerate(S.Chunks)) {
+    Layers OfChunk;
+    for (auto [Index, Count] : layersByBlock(C.Layers))
+      OfChunk.push_back({Index, ofStage(P, S, KeyId::StageChunk, Index, Count,
+                                        static_cast<unsigned>(Kind))});
+    for (int64_t I = 0; I < C.Count; ++I)
+      addBuckets(OfChunk, S.ReceivesForward, At);
   }
-  Dense.Count += DenseScaled.Count;
-  Expert.Count += ExpertScaled.Count;
 }
 
 void GradientBuffers::collectTied(const Stage &S, TiedHead At) {

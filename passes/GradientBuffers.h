@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What `sync` sums of a stage's gradients, and over whom. Gradients of one
-// group travel in one buffer, as in Megatron-LM's DistributedDataParallel.
+// group and chunk travel in one buffer, as in Megatron-LM's
+// DistributedDataParallel.
 #ifndef FORETRACE_PASSES_GRADIENTBUFFERS_H
 #define FORETRACE_PASSES_GRADIENTBUFFERS_H
 
@@ -24,6 +25,14 @@ struct GradientBuffer {
   bool empty() const { return Count.isConstant(0); }
 };
 
+/// What replicas reduce, and gather, in one message.
+struct GradientBucket {
+  llvm::StringRef Name; ///< "dense" or "expert": whose group it is
+  GradientBuffer All;
+  /// Those of weights that are gathered, or else stored, in a type with scales.
+  GradientBuffer Scaled;
+};
+
 /// Returns whether ranks gather the shares of parameters that they update.
 bool gathersUpdated(const ir::Program &P);
 
@@ -37,9 +46,9 @@ public:
   /// Makes the buffers those of \p S.
   void collect(const ir::Stage &S);
 
-  GradientBuffer Dense, Expert; ///< all, by data-parallel group
-  /// Those of weights that are gathered, or else stored, in a type with scales.
-  GradientBuffer DenseScaled, ExpertScaled;
+  /// Summed over replicas: chunk by chunk, as Megatron-LM has a
+  /// DistributedDataParallel for each. None is empty.
+  llvm::SmallVector<GradientBucket, 2> Buckets;
   GradientBuffer Replicated; ///< summed over tp, too (sequence parallel)
   GradientBuffer Tied;       ///< the word embedding that two stages hold
   GradientBuffer Shared;     ///< weights that all stages hold
@@ -64,6 +73,8 @@ private:
   GradientBuffer overCopies(ir::AxisList Axes) const;
   const LayerCounts &countsOf(unsigned Index, ir::TiedHead At);
   void collectTied(const ir::Stage &S, ir::TiedHead At);
+  using Layers = llvm::SmallVector<std::pair<unsigned, ir::Expr>, 4>;
+  void addBuckets(const Layers &ByBlock, bool IsTableFirst, ir::TiedHead At);
   ir::Expr elementsOf(const ir::Value &Gradient) const;
   void fill(GradientBuffer &B) const;
 

@@ -251,7 +251,9 @@ static int64_t gathersOf(const Program &P, const GradientBuffers &Buffers) {
   if (!gathersUpdated(P))
     return 0;
   const ParallelSpec &Par = P.Spec.Parallel;
-  const bool HasTwo = !Buffers.Dense.empty() && !Buffers.Expert.empty();
+  const bool HasTwo = llvm::any_of(Buffers.Buckets, [&](const auto &B) {
+    return B.Name != Buffers.Buckets.front().Name;
+  });
   return HasTwo && *Par.Zero == 1 && !Par.OverlapParamGather.is(true) &&
                  *Par.Megatron >= MegatronVersion::V0_9
              ? 2
@@ -266,12 +268,7 @@ Block Synchronizer::stepBlock(const Stage &S) {
   Blk.Range = Par.Zero.Range.isValid() ? Par.Zero.Range : Par.World.Range;
   llvm::SmallVector<ValueId, 2> Reduced, Updated;
   Build.setOrigin(Blk.Range, "data-parallel gradients");
-  for (auto [Name, Of, Scaled] :
-       {std::tuple<llvm::StringRef, const Buffer &, const Buffer &>(
-            "dense", Buffers.Dense, Buffers.DenseScaled),
-        {"expert", Buffers.Expert, Buffers.ExpertScaled}}) {
-    if (Of.empty())
-      continue;
+  for (const auto &[Name, Of, Scaled] : Buffers.Buckets) {
     Reduced.push_back(gradients(Build, Name, Of));
     updated(Build, ("params." + Name).str(), Of, Scaled, Updated);
   }
@@ -311,8 +308,10 @@ static bool isCountable(const Program &P, const Block &Blk) {
 bool Synchronizer::run() {
   for (Stage &S : P.Stages) {
     Buffers.collect(S);
-    if (!Buffers.Dense.Count.hasValue() || !Buffers.Expert.Count.hasValue() ||
-        !Buffers.ExpertBias.Count.hasValue()) {
+    if (!Buffers.ExpertBias.Count.hasValue() ||
+        !llvm::all_of(Buffers.Buckets, [](const GradientBucket &B) {
+          return B.All.Count.hasValue();
+        })) {
       Diags.report(P.Spec.Model.LayersRange, diag::SizeOverflow,
                    "number of parameters of a stage");
       return false;

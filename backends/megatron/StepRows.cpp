@@ -26,7 +26,7 @@ public:
   }
 
 private:
-  std::optional<ir::Expr> countOf(llvm::StringRef Name) const;
+  ir::Expr countOf(llvm::StringRef Name) const;
   void addTransfers(RowBody &To, bool IsReduction) const;
   RowBody reduction(RowKind Kind, llvm::StringRef Description,
                     ir::Expr Count) const;
@@ -49,22 +49,27 @@ private:
 
 StepRowMaker::StepRowMaker(ir::ExprScope P, const ir::Stage &S,
                            Instrumentation How)
-    : P(P), Step(P->Blocks[S.Step]), How(How),
-      Dense(countOf("grads.dense").value_or(numberOf(P, 0))),
-      Expert(countOf("grads.expert").value_or(numberOf(P, 0))),
-      IsTied(countOf("grads.word_embeddings").has_value()) {
+    : P(P), Step(P->Blocks[S.Step]), How(How), Dense(countOf("grads.dense")),
+      Expert(countOf("grads.expert")),
+      IsTied(llvm::any_of(Step.Values, [](const ir::Value &V) {
+        return V.Name == "grads.word_embeddings";
+      })) {
   // Experts get a buffer of their own only if they are spread.
   HasExpertBuffer = Expert.value() > 0 && *P->Spec.Parallel.Ep > 1;
   if (!HasExpertBuffer)
     Dense += std::exchange(Expert, numberOf(P, 0));
 }
 
-/// The element count of the step's value \p Name, if it has one.
-std::optional<ir::Expr> StepRowMaker::countOf(llvm::StringRef Name) const {
-  for (const ir::Value &V : Step.Values)
-    if (V.Name == Name)
-      return ir::Expr(P.Sizes, V.Type.Dims[0].Size);
-  return std::nullopt;
+/// The elements of the gradients \p Name that are updated: each chunk can have
+/// a buffer of them.
+ir::Expr StepRowMaker::countOf(llvm::StringRef Name) const {
+  ir::Expr Sum = numberOf(P, 0);
+  for (const ir::Op &O : Step.Ops)
+    if (O.Kind == ir::OpKind::Optimizer)
+      for (const ir::ValueId V : O.Operands)
+        if (llvm::StringRef(Step.Values[V].Name).starts_with(Name))
+          Sum += ir::Expr(P.Sizes, Step.Values[V].Type.Dims[0].Size);
+  return Sum;
 }
 
 /// A row of gradients reduces those of its group; the update gathers all

@@ -185,8 +185,9 @@ std::string foretrace::ir::nameOf(const Spec &S, Key K) {
 /// A count of a stage, of block \p Block: `moe.layers.0`, `moe.kept_1.0`.
 static std::optional<Key> findCount(const Spec &S, llvm::StringRef Block,
                                     llvm::StringRef Word, unsigned Stage) {
-  for (const KeyId Id : {KeyId::StageLayers, KeyId::StageKept,
-                         KeyId::StageMessages, KeyId::StageInFlight}) {
+  for (const KeyId Id :
+       {KeyId::StageLayers, KeyId::StageKept, KeyId::StageChunk,
+        KeyId::StageMessages, KeyId::StageInFlight}) {
     llvm::StringRef Rest = Word;
     unsigned Slot = 0;
     if (!Rest.consume_front(wordOf(Id)) ||

@@ -119,39 +119,47 @@ def chunk(job, stage, number):
     return blocks
 
 
-def stage_parameters(job, stage):
-    """What one rank of the stage holds; a tied table once a rank."""
-    return [p for number in range(job.vpp)
-            for block in chunk(job, stage, number)
+def chunk_parameters(job, stage, number):
+    """What one rank of the stage holds of a chunk; a tied table once a rank."""
+    return [p for block in chunk(job, stage, number)
             for p in parameters(job, block) if not is_spare(job, p)]
+
+
+def stage_parameters(job, stage):
+    return [p for number in range(job.vpp)
+            for p in chunk_parameters(job, stage, number)]
 
 
 def round_up(number, step):
     return -(-number // step) * step
 
 
-def buffer_of(job, held, tables, expert):
-    """The buffer of dense parameters, or of experts: with ZeRO 1 each parameter, and so each
-    expert, begins at a multiple of 64, and the buffer and that of tables of two stages end at
-    one of 128 in each share (optimizer/param_layout.py)."""
+def buffers_of(job, held, tables, is_last):
+    """The buffers of a chunk: of dense parameters, of tables of two stages with ZeRO 1, and of
+    experts, the last layers' first. With ZeRO 1 each parameter, and so each expert, begins at a multiple of 64, and a
+    buffer ends at one of 128 in each share (optimizer/param_layout.py)."""
     is_apart = job.ep > 1 or job.etp != job.tp or job.zero > 1
-    step = math.lcm(job.size(sharers(Parameter(0, expert))), 128) if job.zero == 1 else 1
 
     def elements(p):
         each = job.experts.count // job.ep if p.expert else 1
         return round_up(p.elements // each, 64) * each if job.zero == 1 else p.elements
 
-    of = [p for p in held if (p.expert and is_apart) == expert]
-    return Parameter(sum(round_up(sum(elements(p) for p in of if (p in tables) == is_table),
-                                  step) for is_table in (False, True)), expert)
+    parts = {}
+    for p in held:
+        is_expert = p.expert and is_apart
+        key = is_expert, job.zero == 1 and (p in tables) != is_last
+        parts[key] = parts.get(key, 0) + elements(p)
+    for (is_expert, _), size in sorted(parts.items()):
+        step = math.lcm(job.size(sharers(Parameter(0, is_expert))), 128) if job.zero == 1 else 1
+        yield Parameter(round_up(size, step), is_expert)
 
 
-def buffer_messages(job, held, tables):
-    """Of the step's buffers, which hold all parameters with the same sharers
+def buffer_messages(job, stage, chunks, tables):
+    """Of the step's buffers, which hold all parameters of a chunk with the same sharers
     (distributed/param_and_grad_buffer.py): reductions and gathers. Each of two optimizers
     gathers all (DistributedOptimizer.step_with_ready_grads)."""
-    buffers = [buffer_of(job, held, tables, expert) for expert in (False, True)]
-    times = 2 if job.zero == 1 and all(b.elements for b in buffers) else 1
+    buffers = [b for held in chunks for b in buffers_of(job, held, tables, stage > 0)]
+    times = 2 if job.zero == 1 and len({b.expert for b in buffers}) == 2 else 1
     reduced = []
     for b in buffers:
         if job.zero == 0:
@@ -172,10 +180,12 @@ def step_messages(job, stage):
         return sum(share(p.elements, job.size(sharers(p))) if job.zero >= 2
                    else p.elements for p in parameters) * job.grad
 
-    held = [p for p in stage_parameters(job, stage) if p.trained]
+    chunks = [[p for p in chunk_parameters(job, stage, number) if p.trained]
+              for number in range(job.vpp)]
+    held = [p for of in chunks for p in of]
     table = Parameter(job.padded_vocab // job.tp * job.hidden)
     is_end = (job.tied or job.branch) and job.pp > 1 and stage in (0, job.pp - 1)
-    reduced, gathered = buffer_messages(job, held, [
+    reduced, gathered = buffer_messages(job, stage, chunks if job.zero < 2 else [held], [
         dataclasses.replace(table, tied=tied) for tied in (False, True)
         if is_end and (tied or stage == 0)])
     found = reduced + [

@@ -277,13 +277,15 @@ def feed_forward(job, width, bias, keeps_input=True):
 
 
 def all_to_all(job):
-    """moe/token_dispatcher.py, MoEAlltoAllTokenDispatcher: copies of this
-    rank's tokens and their probabilities go to the experts, whole within an
-    expert's tensor-parallel group, and what comes out goes back."""
-    e = job.experts
+    """moe/token_dispatcher.py, MoEAlltoAllTokenDispatcher: the tokens of each
+    expert are gathered (preprocess), copies of this rank's tokens and their
+    probabilities go to the experts, whole within an expert's tensor-parallel
+    group, and what comes out goes back."""
+    e, axes = job.experts, ("etp", "ep")
     sent = job.local * e.topk * (e.latent or job.hidden) * job.element
     weights = job.local * e.topk * BYTES[e.precision]
-    return [("all_to_all", ("ep",), sent), ("all_to_all", ("ep",), weights),
+    return [("all_gather", axes, 8 * e.count * job.size(axes)),
+            ("all_to_all", ("ep",), sent), ("all_to_all", ("ep",), weights),
             ("all_gather", ("etp",), sent * job.etp),
             ("all_gather", ("etp",), weights * job.etp),
             ("reduce_scatter", ("etp",), sent * job.etp),
@@ -303,14 +305,14 @@ def all_gather(job):
 
 
 def dispatch(job):
-    """Messages there and back, and of the gradients; the map of choices, the
-    first that is gathered, has none."""
+    """Messages there and back, and of the gradients; counts and the map of
+    choices, the first that are gathered, have none."""
     transposed = {"all_to_all": "all_to_all", "all_gather": "reduce_scatter",
                   "reduce_scatter": "all_gather"}
-    is_gather = job.experts.dispatcher == "allgather"
-    forward = (all_gather if is_gather else all_to_all)(job)
-    return forward, [(transposed[op], *rest) for op, *rest in reversed(
-        forward[1:] if is_gather else forward)]
+    forward = (all_gather if job.experts.dispatcher == "allgather"
+               else all_to_all)(job)
+    return forward, [(transposed[op], *rest)
+                     for op, *rest in reversed(forward[1:])]
 
 
 def routed_experts(job):

@@ -145,9 +145,13 @@ class Traced:
         counts = [] if self.job.ep == 1 else [self.of(
             "_gather_along_first_dim_expert_parallel",
             "gather_along_first_dim_expert_parallel", "exp", "allgather",
-            [self.job.experts.count], "int64")]
+            [self.job.experts.count], "int64", self.counts())]
         return (counts + self.channels() + [self.exchanged(self.copies())]
                 + self.whole() + [self.exchanged("R")] + self.channels())
+
+    def counts(self):
+        axes, ranks = self.among()
+        return "all_gather", axes, 8 * self.job.experts.count * ranks
 
     def experts_backward(self):
         if self.is_v1:

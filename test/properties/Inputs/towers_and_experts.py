@@ -312,8 +312,10 @@ class Experts(Layer):
             self.duplicated("normed x", hidden, latent)
             self.duplicated("latent results", latent, hidden)
             self.own((latent + hidden) * bias, job.sp)
-        # token_dispatcher.py, MoEAlltoAllTokenDispatcher: tokens and probabilities to the ranks of
-        # their experts, from all ranks of etp, and results back without them.
+        # token_dispatcher.py, MoEAlltoAllTokenDispatcher: counts of tokens (preprocess), tokens and
+        # probabilities to the ranks of their experts, from all ranks of etp, and results back
+        # without them.
+        self.send("forward", "all_gather", "etp" if job.etp > 1 else "ep", 8 * e.experts * job.etp * job.ep)
         slots = self.local * e.topk * e.experts // ways
         every = slots * job.etp
         for size in (2 * width, 2 * width, 2):
