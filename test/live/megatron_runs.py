@@ -104,7 +104,7 @@ def latent_attention(query, key, value):
     """Computes attention whose values have another head size than its queries."""
     scores = torch.einsum("sbhd,tbhd->bhst", query.float(), key.float())
     mixed = torch.einsum("bhst,tbhd->sbhd", torch.softmax(scores, -1), value.float())
-    return mixed.to(value.dtype).reshape(*query.shape[:2], -1)
+    return mixed.to(value.dtype).reshape(*query.shape[:2], -1).contiguous()
 
 
 def complete_local_layers():
