@@ -98,7 +98,7 @@ class Facts:
             self.found["mla"] = dict(
                 q_lora=first["q_lora"], kv_lora=first["kv_lora"],
                 rope_dim=first["rope_dim"], nope_dim=first["nope_dim"],
-                v_dim=first["v_dim"], latent_norms=not bare)
+                v_dim=first["v_dim"], latent_norms=first.get("latent_norms", not bare))
             self.found.pop("kv_heads")
         linear = [layer["attention"]["kind"] == "gated_delta_net"
                   for layer in self.layers]
