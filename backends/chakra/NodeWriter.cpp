@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/chakra/NodeWriter.h"
 #include "backends/chakra/ChakraCollectives.h"
+#include "ir/model/Ops.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Endian.h"
 #include <protozero/pbf_writer.hpp>
@@ -144,8 +145,18 @@ void chakra::NodeWriter::message(const Task &T, Message &Node) {
   });
 }
 
+/// The type of what is communicated; of several values, that of the first.
+static ElementType elementOf(const Program &P, const Task &T) {
+  return T.Of ? T.In->Values[T.Of->Operands.front()].Type.Element
+              : valuesOf(P, T.Boundary).front()->Type.Element;
+}
+
 void chakra::NodeWriter::provenance(const Task &T, Message &Node) {
   Node.text("phase", getName(T.Action));
+  if (T.Kind == TaskKind::Collective)
+    Node.text("collective", getMnemonic(T.Of->Kind));
+  if (T.Kind != TaskKind::Compute)
+    Node.text("type", getName(elementOf(P, T)));
   if (T.MicroBatch >= 0) {
     Node.integer("micro_batch", T.MicroBatch);
     Node.integer("chunk", T.Chunk);
