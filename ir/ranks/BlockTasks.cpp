@@ -22,15 +22,29 @@ static int64_t widthOf(const Op &O, const Mesh &M) {
   return O.Kind == OpKind::Ring ? 2 * (Ranks - 1) : 1;
 }
 
+/// Whether \p O copies what one rank has read.
+static bool isRead(const Block &B, const Op &O) {
+  return O.Kind == OpKind::Broadcast && O.Phase == Phase::Forward &&
+         B.Values[O.Operands.front()].Kind == ValueKind::Input &&
+         !llvm::is_contained(B.Signature.Inputs, O.Operands.front());
+}
+
 void BlockTasks::number(const Program &P) {
-  for (const auto &[O, Action] : llvm::zip_equal(B.Ops, Actions)) {
-    const int64_t Width = widthOf(O, P.Mesh);
+  for (size_t N = 0; N < B.Ops.size(); ++N) {
+    const OpId I = B.Ops.idAt(N);
+    const ActionKind Action = Actions[I];
+    const int64_t Width = widthOf(B.Ops[I], P.Mesh);
     Widths.add(Width);
     Firsts.add(Counts);
+    if (Width != 0 && isRead(B, B.Ops[I])) {
+      Reads.push_back(I);
+      continue;
+    }
     Counts[index(Action)] += Width;
     if (runs(ActionKind::Backward, Action))
       Counts[index(ActionKind::Backward)] += Width;
   }
+  Counts[index(ActionKind::Forward)] += static_cast<int64_t>(Reads.size());
 }
 
 /// Sources of every value, in order of ops: what an op without a task makes

@@ -35,7 +35,11 @@ public:
   int64_t width(OpId Of) const { return Widths[Of]; }
   /// Returns the action that runs an op.
   ActionKind action(OpId Of) const { return Actions[Of]; }
-  /// Returns the number of an op's first task in a step that runs it, from 0.
+  /// Returns the ops that give a sample that one rank has read to the others.
+  /// All of a chunk come before its other ops.
+  llvm::ArrayRef<OpId> reads() const { return Reads; }
+  /// Returns the number of an op's first task in a step that runs it, from 0,
+  /// without the reads.
   int64_t first(OpId Of, ActionKind Step) const {
     return Firsts[Of][index(Step)];
   }
@@ -54,6 +58,7 @@ private:
   Table<OpId, ActionKind> Actions;
   Table<OpId, int64_t> Widths;
   Table<OpId, PerAction> Firsts;
+  llvm::SmallVector<OpId, 0> Reads;
   Table<ValueId, TaskSources> Sources;
   PerAction Counts = {};
 };

@@ -23,8 +23,6 @@ StageTasks::StageTasks(const Program &P, int64_t Stage)
     : P(P), Stage(Stage), S(P.Schedule),
       Dones(static_cast<size_t>(S.Chunks * S.MicroBatches)) {
   const ir::Stage &Of = stageAt(P.Stages, Stage);
-  for (int64_t Chunk = 0; Chunk < S.Chunks; ++Chunk)
-    addLayers(Chunks.emplace_back(), Of.layersOf(Chunk));
   std::vector<int64_t> Layers; // before each part
   int64_t Before = 0;
   for (int64_t Part = 0; Part < S.parts(); ++Part) {
@@ -32,9 +30,43 @@ StageTasks::StageTasks(const Program &P, int64_t Stage)
     const Schedule::Place At = S.placeOf(Part);
     Before += layerCount(stageAt(P.Stages, At.Stage).layersOf(At.Chunk));
   }
-  for (const auto &[Chunk, Of] : llvm::enumerate(Chunks))
-    Of.FirstLayer = Layers[static_cast<size_t>(
-        S.partOf(Stage, static_cast<int64_t>(Chunk)))];
+  for (int64_t Chunk = 0; Chunk < S.Chunks; ++Chunk) {
+    ChunkTasks &To = Chunks.emplace_back();
+    To.FirstLayer = Layers[static_cast<size_t>(S.partOf(Stage, Chunk))];
+    addLayers(To, Of.layersOf(Chunk));
+  }
+}
+
+/// The place of a tensor among those of a sample that ranks of tp get together,
+/// before the forward pass (Megatron-LM, get_batch_on_this_tp_rank of
+/// training/utils.py, since core 0.18 of core/utils.py). Up to core 0.15 the
+/// last stage gets tokens and positions for multi-token prediction first.
+static size_t placeInSample(const Program &P, llvm::StringRef Name,
+                            bool IsFirstPart) {
+  const MegatronVersion Release = *P.Spec.Parallel.Megatron;
+  const bool IsMaskLast = Release >= MegatronVersion::V0_18;
+  const llvm::StringRef Order[] = {
+      "tokens", "labels", "loss_mask",
+      IsMaskLast ? "position_ids" : "attention_mask",
+      IsMaskLast ? "attention_mask" : "position_ids"};
+  if (Release < MegatronVersion::V0_16 && !IsFirstPart &&
+      Name == "position_ids")
+    Name = "tokens";
+  return static_cast<size_t>(llvm::find(Order, Name) - std::begin(Order));
+}
+
+void StageTasks::orderReads(ChunkTasks &Of) const {
+  for (const auto &[Layer, L] : llvm::enumerate(Of.Layers))
+    for (OpId I : L.Of->reads())
+      Of.Reads.push_back({Layer, I});
+  llvm::stable_sort(Of.Reads, [&](const Read &A, const Read &B) {
+    auto Place = [&](const Read &R) {
+      const Block &In = Of.Layers[R.Layer].Of->block();
+      return placeInSample(P, In.Values[In.Ops[R.Of].Operands.front()].Name,
+                           Of.FirstLayer == 0);
+    };
+    return Place(A) < Place(B);
+  });
 }
 
 const BlockTasks &StageTasks::plan(BlockId Of) {
@@ -47,11 +79,15 @@ void StageTasks::addLayers(ChunkTasks &To, const LayerSequence &Layers) {
       for (const BlockRun &R : G.Runs)
         To.Layers.insert(To.Layers.end(), static_cast<size_t>(R.Count),
                          {&plan(R.Block), {}});
-  auto Count = [](ActionKind Step, auto &&InOrder) {
-    int64_t Before = 0;
+  orderReads(To);
+  auto Count = [&](ActionKind Step, auto &&InOrder) {
+    const bool IsForward = isForwardStep(Step);
+    int64_t Before = IsForward ? static_cast<int64_t>(To.Reads.size()) : 0;
     for (LayerTasks &L : InOrder) {
       L.Before[static_cast<size_t>(Step)] = Before;
       Before += L.Of->count(Step);
+      if (IsForward)
+        Before -= static_cast<int64_t>(L.Of->reads().size());
     }
   };
   Count(ActionKind::Forward, To.Layers);
@@ -74,6 +110,12 @@ void StageTasks::addOp(const Action &A, size_t Layer, OpId Of, Ids &To) {
       runs(ActionKind::Backward, Half) && First(ActionKind::Backward) >= 0;
   const ActionKind Step = IsWhole ? ActionKind::Backward : Half;
   assert(First(Step) >= 0 && "verified: it runs before it is used");
+  if (llvm::is_contained(L.Of->reads(), Of)) {
+    const std::vector<Read> &Reads = Chunks[static_cast<size_t>(A.Chunk)].Reads;
+    To.push_back(First(Step) +
+                 (llvm::find(Reads, Read{Layer, Of}) - Reads.begin()));
+    return;
+  }
   To.push_back(First(Step) + L.Before[static_cast<size_t>(Step)] +
                L.Of->first(Of, Step) + L.Of->width(Of) - 1);
 }
@@ -206,29 +248,39 @@ void StageTasks::op(const BlockTasks &Plan, OpId Of, Task &T, Visitor Visit) {
   visit(T, Visit);
 }
 
-void StageTasks::layer(const Action &A, size_t Layer, Visitor Visit) {
+/// An op of a layer in a step.
+void StageTasks::opOf(const Action &A, size_t Layer, OpId Of, Visitor Visit) {
   const ChunkTasks &Chunk = Chunks[static_cast<size_t>(A.Chunk)];
   const BlockTasks &Plan = *Chunk.Layers[Layer].Of;
-  const Block &B = Plan.block();
-  for (size_t N = 0; N < B.Ops.size(); ++N) {
-    const OpId I = B.Ops.idAt(N);
-    if (!runs(A.Kind, Plan.action(I)) || Plan.width(I) == 0)
-      continue;
-    Task T;
-    T.In = &B;
-    T.Action = A.Kind;
-    T.MicroBatch = A.MicroBatch;
-    T.Chunk = A.Chunk;
-    T.Layer = Chunk.FirstLayer + static_cast<int64_t>(Layer);
-    for (ValueId V : B.Ops[I].Operands)
-      addSources(A, Layer, Plan.sources(V), T.Data);
-    op(Plan, I, T, Visit);
+  Task T;
+  T.In = &Plan.block();
+  T.Action = A.Kind;
+  T.MicroBatch = A.MicroBatch;
+  T.Chunk = A.Chunk;
+  T.Layer = Chunk.FirstLayer + static_cast<int64_t>(Layer);
+  for (ValueId V : T.In->Ops[Of].Operands)
+    addSources(A, Layer, Plan.sources(V), T.Data);
+  op(Plan, Of, T, Visit);
+}
+
+void StageTasks::layer(const Action &A, size_t Layer, Visitor Visit) {
+  const BlockTasks &Plan =
+      *Chunks[static_cast<size_t>(A.Chunk)].Layers[Layer].Of;
+  for (size_t N = 0; N < Plan.block().Ops.size(); ++N) {
+    const OpId I = Plan.block().Ops.idAt(N);
+    if (runs(A.Kind, Plan.action(I)) && Plan.width(I) != 0 &&
+        !llvm::is_contained(Plan.reads(), I))
+      opOf(A, Layer, I, Visit);
   }
 }
 
 void StageTasks::compute(const Action &A, Visitor Visit) {
   done(A).First[static_cast<size_t>(A.Kind)] = Next;
-  const size_t Layers = Chunks[static_cast<size_t>(A.Chunk)].Layers.size();
+  const ChunkTasks &Chunk = Chunks[static_cast<size_t>(A.Chunk)];
+  if (isForwardStep(A.Kind))
+    for (const Read &R : Chunk.Reads)
+      opOf(A, R.Layer, R.Of, Visit);
+  const size_t Layers = Chunk.Layers.size();
   for (size_t N = 0; N < Layers && !IsOver; ++N)
     layer(A, isForwardStep(A.Kind) ? N : Layers - 1 - N, Visit);
 }

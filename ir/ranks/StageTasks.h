@@ -75,14 +75,24 @@ private:
     /// backward direction, these are the tasks of later layers.
     std::array<int64_t, NumActionKinds> Before;
   };
+  /// A read of a sample by one of the layers.
+  struct Read {
+    size_t Layer;
+    OpId Of;
+    bool operator==(const Read &R) const {
+      return Layer == R.Layer && Of == R.Of;
+    }
+  };
   struct ChunkTasks {
     std::vector<LayerTasks> Layers;
-    int64_t FirstLayer = 0; ///< of the model
+    std::vector<Read> Reads; ///< in order, before all else of a forward step
+    int64_t FirstLayer = 0;  ///< of the model
   };
   using Ids = llvm::SmallVectorImpl<int64_t>;
   using Visitor = llvm::function_ref<bool(int64_t, const Task &)>;
 
   void addLayers(ChunkTasks &To, const LayerSequence &Layers);
+  void orderReads(ChunkTasks &Of) const;
   const BlockTasks &plan(BlockId Of);
 
   /// First tasks of what has been done with a micro-batch in a chunk, by kind
@@ -105,6 +115,7 @@ private:
   void compute(const Action &A, Visitor Visit);
   void update(Visitor Visit);
   void layer(const Action &A, size_t Layer, Visitor Visit);
+  void opOf(const Action &A, size_t Layer, OpId Of, Visitor Visit);
   void op(const BlockTasks &Plan, OpId Of, Task &T, Visitor Visit);
   void ring(const Op &Of, Task &T, Visitor Visit);
   void visit(Task &T, Visitor Visit);
