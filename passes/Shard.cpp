@@ -352,11 +352,12 @@ void Sharder::shardOp(OpId Id) {
     Wanted.push_back(operandLayout(O, V));
   for (ValueId V : O.Results)
     B.Values[V].Layout = resultLayout(O, V);
-  for (auto [V, To] : llvm::zip_equal(O.Operands, Wanted)) {
-    const ValueId From = V;
-    V = convert(From, To);
+  for (size_t N = 0, E = Wanted.size(); N < E; ++N) {
+    const size_t I = hasTrait(O.Kind, LastFirst) ? E - 1 - N : N;
+    const ValueId From = O.Operands[I];
+    O.Operands[I] = convert(From, Wanted[I]);
     for (ValueId Also : dispatchedWith(From))
-      convert(Also, To);
+      convert(Also, Wanted[I]);
   }
   if (O.Derivative == Derivative::Input)
     gatherAhead(Id);
