@@ -20,7 +20,7 @@ bool foretrace::buildSchedule(Program &P, DiagnosticEngine &) {
   Schedule S;
   S.Kind = *Par.Schedule;
   S.Placement = placementOf(Par);
-  S.Transport = Info.Transport;
+  S.Transport = overlapsMessages(Par) ? Transport::Eager : Info.Transport;
   S.Stages = *Par.Pp;
   S.Chunks = S.Placement == PlacementKind::Bidirectional ? 2 : *Par.Vpp;
   S.MicroBatches = *Par.Ga;

@@ -139,6 +139,11 @@ void Deriver::checkMicroBatches() {
 /// stage, too, from core 0.14 on (combined_1f1b.py).
 void Deriver::checkOverlap() {
   ParallelSpec &P = S.Parallel;
+  if (P.OverlapP2p.isPresent() && *P.Schedule != ScheduleKind::Interleaved) {
+    error(P.OverlapP2p.Range, diag::KeyWithoutEffect, "overlap_p2p",
+          "without `schedule = interleaved`");
+    P.OverlapP2p = {};
+  }
   if (!*P.OverlapExpertComm)
     return;
   const SourceRange At = P.OverlapExpertComm.Range;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The interleaved schedule of Megatron-LM, pipeline_parallel/schedules.py,
-// forward_backward_pipelining_with_interleaving, without overlap_p2p_comm: that
-// changes no order of steps, but messages forward and backward are calls of
-// their own then.
+// forward_backward_pipelining_with_interleaving. With overlap_p2p_comm messages
+// forward follow the forward step, and those backward the backward step; else
+// both are one call. overlap_p2p_comm_warmup_flush is off.
 #include "passes/schedules/Grouped.h"
 #include "passes/schedules/Schedules.h"
 #include <algorithm>
@@ -18,9 +18,11 @@ public:
   /// \p IsFlushed if all stages run every step forward first. \p IsOverlapped
   /// if forward and backward steps of the steady state overlap, for which there
   /// is one forward step more ahead.
-  Interleaved(ScheduleBuilder &B, bool IsFlushed, bool IsOverlapped)
+  /// \p IsApart if messages forward and backward are calls of their own.
+  Interleaved(ScheduleBuilder &B, bool IsFlushed, bool IsOverlapped,
+              bool IsApart)
       : B(B), Order(B), I(B.i()), Steps(B.v() * B.m()), IsFlushed(IsFlushed),
-        IsOverlapped(IsOverlapped) {}
+        IsOverlapped(IsOverlapped), IsApart(IsApart) {}
 
   void build();
 
@@ -35,7 +37,7 @@ private:
   ScheduleBuilder &B;
   const GroupedOrder Order;
   const IndexExpr I, Steps;
-  const bool IsFlushed, IsOverlapped;
+  const bool IsFlushed, IsOverlapped, IsApart;
   bool IsFirst = false, IsLast = false; ///< of the program that is written
 };
 
@@ -102,17 +104,27 @@ void Interleaved::alternating() {
   } else {
     forwardSteps(Ahead - 1, B.number(0));
     forwardSteps(B.number(1), Ahead - 1);
-    B.with().recvBackward(Order.backward(B.number(0)));
+    if (!IsApart)
+      B.with();
+    B.recvBackward(Order.backward(B.number(0)));
   }
-  B.loop(SchedulePhase::Steady, Steps - Ahead)
-      .forward(Order.forward(Ahead + I));
+  const StepExpr Forward = Order.forward(Ahead + I);
+  const StepExpr Backward = Order.backward(I);
+  B.loop(SchedulePhase::Steady, Steps - Ahead).forward(Forward);
   if (IsOverlapped)
-    B.overlapped();
-  B.backward(Order.backward(I))
-      .sendForward(Order.forward(Ahead + I))
-      .with()
-      .sendBackward(Order.backward(I));
-  recvForwardAfter(Ahead + I);
+    B.overlapped().backward(Backward);
+  else if (!IsApart)
+    B.backward(Backward);
+  B.sendForward(Forward);
+  if (IsApart) {
+    recvForwardAfter(Ahead + I);
+    if (!IsOverlapped)
+      B.backward(Backward);
+    B.sendBackward(Backward);
+  } else {
+    B.with().sendBackward(Backward);
+    recvForwardAfter(Ahead + I);
+  }
   recvBackwardAfter(I);
   const IndexExpr Rest = Steps - Ahead + I;
   B.loop(SchedulePhase::Cooldown, Ahead)
@@ -141,10 +153,16 @@ void Interleaved::build() {
   }
 }
 
+bool foretrace::overlapsMessages(const ParallelSpec &Par) {
+  return *Par.Schedule == ScheduleKind::Interleaved &&
+         !Par.OverlapP2p.is(false);
+}
+
 /// Up to core 0.9 as many micro-batches as stages were flushed.
 void foretrace::buildInterleaved(ScheduleBuilder &B, const ParallelSpec &Par) {
   const Schedule &S = B.schedule();
   const bool IsFlushed =
       *Par.Megatron < MegatronVersion::V0_10 && S.MicroBatches == S.Stages;
-  Interleaved(B, IsFlushed, *Par.OverlapExpertComm).build();
+  Interleaved(B, IsFlushed, *Par.OverlapExpertComm, overlapsMessages(Par))
+      .build();
 }

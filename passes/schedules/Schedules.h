@@ -14,6 +14,10 @@ namespace foretrace {
   void build##ENUMERATOR(ir::ScheduleBuilder &B, const ir::ParallelSpec &Par);
 #include "ir/model/Schedules.def"
 
+/// Returns whether messages of a job's interleaved schedule are sent when they
+/// are made (overlap_p2p_comm).
+bool overlapsMessages(const ir::ParallelSpec &Par);
+
 } // namespace foretrace
 
 #endif

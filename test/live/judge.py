@@ -96,16 +96,18 @@ def in_order(calls):
             for call, _ in sorted(same)]
 
 
-def number_of(row, before):
+def number_of(row, before, is_odd):
     """The number of the logged call of torch.distributed after `before`, which is
-    (number, rows of it so far, rows)."""
+    (number, names of its rows so far, the last row). Without batches a call of an even
+    stage sends first, and one of an odd stage receives first (Megatron-LM,
+    p2p_communication.py, _p2p_ops)."""
     number, rows, last = before
     if row["collective"].startswith("batch_"):
         is_same = rows and last["collective"].startswith("batch_") and len(rows) < \
             int(last["extra"].split()[1])
     else:
-        is_same = rows and row["caller"] == last["caller"] and \
-            row["collective"] in ("isend", "irecv") and row["collective"] not in rows
+        is_same = row["caller"] == last["caller"] and [*rows, row["collective"]] == \
+            (["irecv", "isend"] if is_odd else ["isend", "irecv"])
     return (number, [*rows, row["collective"]], row) if is_same else \
         (number + 1, [row["collective"]], row)
 
@@ -115,24 +117,30 @@ def read_log(path):
     world = 1
     ranks, before = collections.defaultdict(list), {}
     with gzip.open(path, "rt") as file:
-        for row in csv.DictReader(file):
-            calls = ranks[int(row["rank"])]
-            world = max(world, int(row["group_size"] or 1))
-            if row["collective"] in NO_CALLS or int(row["group_size"]) < 2:
-                continue
-            collective = COLLECTIVES.get(row["collective"], row["collective"])
-            elements = int(row["out_elements" if collective == "recv" else "in_elements"])
-            whole = elements * (int(row["group_size"]) if collective == "all_gather" else 1)
-            if is_control(row, whole):
-                continue
-            is_message = collective in ("send", "recv")
-            number = before[row["rank"]] = number_of(row, before.get(row["rank"], (0, [], row)))
-            name, size = TYPES[row["dtype"]]
-            size *= elements
-            if collective == "broadcast":  # as traces have it
-                size += -size % int(row["group_size"])
-            calls.append((Call(collective, row["peer" if is_message else "group_ranks"], name,
-                               size), number[0]))
+        rows = list(csv.DictReader(file))
+    # Some messages of two stages are in the group of all ranks.
+    stages = {row["rank"]: row["group_ranks"].split().index(row["rank"])
+              for row in sorted(rows, key=lambda row: -int(row["group_size"] or 1))
+              if row["collective"] in ("isend", "irecv")}
+    for row in rows:
+        calls = ranks[int(row["rank"])]
+        world = max(world, int(row["group_size"] or 1))
+        if row["collective"] in NO_CALLS or int(row["group_size"]) < 2:
+            continue
+        collective = COLLECTIVES.get(row["collective"], row["collective"])
+        elements = int(row["out_elements" if collective == "recv" else "in_elements"])
+        whole = elements * (int(row["group_size"]) if collective == "all_gather" else 1)
+        if is_control(row, whole):
+            continue
+        is_message = collective in ("send", "recv")
+        number = before[row["rank"]] = number_of(
+            row, before.get(row["rank"], (0, [], row)), stages.get(row["rank"], 0) % 2)
+        name, size = TYPES[row["dtype"]]
+        size *= elements
+        if collective == "broadcast":  # as traces have it
+            size += -size % int(row["group_size"])
+        calls.append((Call(collective, row["peer" if is_message else "group_ranks"], name,
+                           size), number[0]))
     return max(world, len(ranks)), {rank: in_order(calls) for rank, calls in ranks.items()}
 
 
