@@ -15,11 +15,23 @@ bool foretrace::gathersUpdated(const Program &P) {
   return *P.Spec.Parallel.Zero == 1 || *P.Spec.Parallel.Zero == 2;
 }
 
+/// Whether buffers are Megatron-LM's.
+static bool isOfMegatron(const Program &P) {
+  const auto &By = P.Spec.Parallel.DpFramework;
+  return !By.isPresent() || By.is(DpFrameworkKind::Megatron);
+}
+
 GradientBuffers::GradientBuffers(Program &P)
     : Replicated{{}, numberOf(P, 0)}, Tied(Replicated), Shared(Replicated),
       ExpertBias(Replicated), P(P), None(Replicated.Count) {
-  if (P.Mesh[Axis::DpReplicate] > 1)
+  const ParallelSpec &Par = P.Spec.Parallel;
+  // `shard` has summed them.
+  const bool AreSummed =
+      Par.DpFramework.is(DpFrameworkKind::Torch) && *Par.Zero >= 2;
+  if (P.Mesh[Axis::DpReplicate] > 1 && !AreSummed) {
     Copies.push_back({{Axis::DpReplicate}});
+    HasReplicas = true;
+  }
   if (getInfo(*P.Spec.Parallel.Schedule).Placement ==
       PlacementKind::Bidirectional)
     Copies.push_back({{Axis::Pp}, GroupMembers::Pairs});
@@ -48,7 +60,7 @@ static std::vector<const Value *> paramGradients(const Block &B) {
 /// pad_param_start).
 Expr GradientBuffers::elementsOf(const Value &Gradient) const {
   const Expr All = unsharedElements(P, Gradient);
-  if (*P.Spec.Parallel.Zero != 1 ||
+  if (*P.Spec.Parallel.Zero != 1 || !isOfMegatron(P) ||
       *P.Spec.Parallel.Megatron < MegatronVersion::V0_8)
     return All;
   const Expr Step = numberOf(P, 64);
@@ -61,11 +73,14 @@ Expr GradientBuffers::elementsOf(const Value &Gradient) const {
 }
 
 /// Fills \p B up with ZeRO 1, so that ranks have equal shares that begin at
-/// multiples of 256 bytes (pad_bucket_end). With overlap_grad_reduce the first
-/// stage has several, of at least 40 million elements, each of which is filled.
+/// multiples of 256 bytes (pad_bucket_end), or in DeepSpeed of two elements
+/// (nccl_start_alignment_factor). With overlap_grad_reduce the first stage has
+/// several, of at least 40 million elements, each of which is filled.
 void GradientBuffers::fill(GradientBuffer &B) const {
   if (*P.Spec.Parallel.Zero == 1 && !B.empty())
-    B.Count = roundUp(B.Count, lcm(sizeOf(P, B.Group), numberOf(P, 128)));
+    B.Count = roundUp(B.Count, !isOfMegatron(P)
+                                   ? sizeOf(P, B.Group) * 2
+                                   : lcm(sizeOf(P, B.Group), numberOf(P, 128)));
 }
 
 /// Whether \p G is of biases of experts that ranks of tp sum: Megatron-LM's own
@@ -134,7 +149,7 @@ GradientBuffer GradientBuffers::overCopies(AxisList Axes) const {
 
 /// The two copies of the model that a bidirectional schedule keeps.
 llvm::ArrayRef<Group> GradientBuffers::twins() const {
-  return llvm::ArrayRef(Copies).drop_front(P.Mesh[Axis::DpReplicate] > 1);
+  return llvm::ArrayRef(Copies).drop_front(HasReplicas);
 }
 
 /// The same of what is not shared: over all replicas at once.

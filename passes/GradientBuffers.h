@@ -82,6 +82,7 @@ private:
   const ir::Expr None;
   /// Ranks that hold the same parts of the model, and share none of them.
   llvm::SmallVector<ir::Group, 2> Copies;
+  bool HasReplicas = false; ///< Copies begins with those of `dp_shard`
   llvm::DenseMap<unsigned, LayerCounts> Known; ///< by block
 };
 

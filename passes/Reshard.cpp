@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rule 3 of `shard`: from one layout to another by the cheapest sequence of
-// collectives: reductions first, gathers last.
+// collectives: reductions first, gathers last; for gradients of parameters as
+// the framework does it.
 
 #include "analysis/Parameters.h"
 #include "ir/model/OpKinds.h"
+#include "ir/ranks/BlockTasks.h"
 #include "passes/Sharder.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -143,14 +145,18 @@ ValueId Sharder::gather(ValueId V, const Layout &To) {
 /// Whether what \p From becomes is kept from forward to backward. Sequence
 /// gathers and ZeRO 3 shares are made again (Korthikanti et al., arXiv
 /// 2205.05198, section 4.2.2); what the expert dispatcher received is kept.
-/// The weights of what is recomputed stay gathered from there on.
+/// The weights of what is recomputed stay gathered from there on, and those
+/// outside the layers, which are the root group of PyTorch's FSDP, throughout
+/// (torch/distributed/fsdp/_fully_shard/_fsdp_state.py, _root_pre_forward).
 bool Sharder::isKept(ValueId From, const Layout &To) const {
   const Value &V = B.Values[From];
   for (Axis A : allAxes()) {
     if (!To.isWhole(A))
       continue;
     if (V.Layout.isFlat(A))
-      return Again.findPart(Old[Serving]) && !*P.Spec.Parallel.ZeroRefetch;
+      return (Again.findPart(Old[Serving]) && !*P.Spec.Parallel.ZeroRefetch) ||
+             (P.Spec.Parallel.DpFramework.is(DpFrameworkKind::Torch) &&
+              isOutsideLayers(P, B));
     if (!V.Layout.isSplit(A))
       continue;
     const DimKind K = V.Type.Dims[V.Layout.splitDim(A)].Kind;
@@ -186,6 +192,34 @@ ValueId Sharder::convert(ValueId From, const Layout &To) {
       gather(slice(exchange(reduce(broadcast(From), To), To), To), To);
   Conversions.push_back({From, To, Result, Serving, IsKept});
   return Result;
+}
+
+/// The result \p V of \p O after its reductions. DeepSpeed sums whole gradients
+/// with ZeRO 2, of which a rank keeps its share (runtime/zero/stage_1_and_2.py,
+/// allreduce_and_scatter). PyTorch sums shares over the other groups of
+/// replicas in each micro-batch (torch/distributed/fsdp/_fully_shard,
+/// _fsdp_collectives.py, foreach_reduce).
+ValueId Sharder::reduced(const Op &O, ValueId V) {
+  const Layout To = reducedLayout(O, V);
+  if (!isParamGradient(V))
+    return convert(V, To);
+  const auto &By = P.Spec.Parallel.DpFramework;
+  if (By.is(DpFrameworkKind::DeepSpeed) && *P.Spec.Parallel.Zero == 2) {
+    Layout Whole = To;
+    for (Axis A : allAxes())
+      if (Whole.isFlat(A))
+        Whole.setWhole(A);
+    if (const ValueId Sum = convert(V, Whole); !(Whole == To))
+      return step(Sum, OpKind::Slice, {}, To);
+  }
+  V = convert(V, To);
+  if (By.is(DpFrameworkKind::Torch) && *P.Spec.Parallel.Zero >= 2 &&
+      layoutOf(V).isPartial(Axis::DpReplicate)) {
+    Layout Summed = layoutOf(V);
+    Summed.setWhole(Axis::DpReplicate);
+    V = convert(V, Summed);
+  }
+  return V;
 }
 
 /// The gradient of a value that was sliced where it was made: what the slice

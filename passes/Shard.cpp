@@ -363,7 +363,7 @@ void Sharder::shardOp(OpId Id) {
     gatherAhead(Id);
   NewId.push_back(B.Ops.add(O));
   for (ValueId V : O.Results)
-    if (ValueId R = convert(V, reducedLayout(O, V)); R != V)
+    if (ValueId R = reduced(O, V); R != V)
       Resolved[V.Index] = R;
 }
 

@@ -36,6 +36,7 @@ private:
   std::optional<ir::DimKind> workingDim(const ir::Op &O, ir::Axis A) const;
   ir::Layout gradientLayout(const ir::Value &Gradient) const;
   ir::Layout reducedLayout(const ir::Op &O, ir::ValueId V) const;
+  ir::ValueId reduced(const ir::Op &O, ir::ValueId V);
   /// Whether \p O takes a term of the sum \p V over \p A, and makes one.
   bool isTerm(const ir::Op &O, ir::ValueId V, ir::Axis A) const {
     return isLinear(O.Kind) && layoutOf(V).isPartial(A);

@@ -212,8 +212,11 @@ void Synchronizer::gather(BlockBuilder &Build, ValueId Share,
 ValueId Synchronizer::gradients(BlockBuilder &Build, llvm::StringRef Name,
                                 const Buffer &Of) {
   const int64_t Zero = *P.Spec.Parallel.Zero;
+  // DeepSpeed sums them whole (runtime/zero/stage_1_and_2.py).
   if (Zero < 2)
-    return reduce(Build, Name, Of, /*Sharded=*/Zero == 1);
+    return reduce(Build, Name, Of,
+                  /*Sharded=*/Zero == 1 && !P.Spec.Parallel.DpFramework.is(
+                                               DpFrameworkKind::DeepSpeed));
   ValueId Share = share(Build, ("grads." + Name).str(), ValueKind::Gradient,
                         reducedType(P), Of);
   setPartial(Build.block().Values[Share], Of.Copies);

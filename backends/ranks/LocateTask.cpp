@@ -48,7 +48,9 @@ Subject describeTask(StringRef Prefix, const ir::Task &T) {
 ir::Expr messageOf(ir::ExprScope P, const ir::Task &T) {
   if (!T.Of)
     return boundarySize(P, T.Boundary);
-  const ir::Expr Message(P.Sizes, T.Of->Message.Id);
+  ir::Expr Message(P.Sizes, T.Of->Message.Id);
+  for (const ir::Op *Of : T.With)
+    Message += ir::Expr(P.Sizes, Of->Message.Id);
   return T.Of->Kind == ir::OpKind::Ring // a step of it
              ? Message / ir::numberOf(P, T.Of->Group.size(P->Mesh) - 1)
              : Message;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fully resolved description of a training job: every name bound, every
-// default applied, every derived value computed. It is what the frontend
-// produces, what `elaborate` reads, and the first part of the IR's text form.
-// The members are generated from ir/model/Spec.def, which also documents them.
+// The resolved description of a training job, with all defaults and derived
+// values; the IR's text form begins with it. Its members are generated from
+// ir/model/Spec.def, which also documents them.
 #ifndef FORETRACE_IR_MODEL_SPEC_H
 #define FORETRACE_IR_MODEL_SPEC_H
 
 #include "ir/model/Attribute.h"
 #include "ir/model/Cells.h"
 #include "ir/model/Dims.h"
+#include "ir/model/DpFramework.h"
 #include "ir/model/LayerUse.h"
 #include "ir/model/Mesh.h"
 #include "lang/Quantity.h"

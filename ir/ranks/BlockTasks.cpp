@@ -29,6 +29,32 @@ static bool isRead(const Block &B, const Op &O) {
          !llvm::is_contained(B.Signature.Inputs, O.Operands.front());
 }
 
+bool foretrace::ir::isOutsideLayers(const Program &P, const Block &B) {
+  return &P.Blocks[P.Layers.front().Runs.front().Block] == &B ||
+         &P.Blocks[P.Layers.back().Runs.back().Block] == &B;
+}
+
+bool foretrace::ir::hasUnits(const Program &P) {
+  const ParallelSpec &Par = P.Spec.Parallel;
+  return Par.DpFramework.is(DpFrameworkKind::Torch) && *Par.Zero == 3 &&
+         *Par.Pp == 1;
+}
+
+static UnitPart partOf(const Block &B, const Op &O) {
+  if (!isCollective(O.Kind))
+    return UnitPart::None;
+  const Value &V = B.Values[O.Operands.front()];
+  if (O.Kind == OpKind::AllGather && V.Kind == ValueKind::Param)
+    return O.Phase == Phase::Forward ? UnitPart::Gather : UnitPart::GatherAgain;
+  if (V.Kind != ValueKind::Gradient ||
+      B.Values[V.GradientOf].Kind != ValueKind::Param)
+    return UnitPart::None;
+  if (O.Kind == OpKind::ReduceScatter)
+    return UnitPart::Reduce;
+  return llvm::is_contained(O.Group.Axes, Axis::DpReplicate) ? UnitPart::Sum
+                                                             : UnitPart::None;
+}
+
 void BlockTasks::number(const Program &P) {
   for (size_t N = 0; N < B.Ops.size(); ++N) {
     const OpId I = B.Ops.idAt(N);
@@ -36,6 +62,9 @@ void BlockTasks::number(const Program &P) {
     const int64_t Width = widthOf(B.Ops[I], P.Mesh);
     Widths.add(Width);
     Firsts.add(Counts);
+    Parts.add(hasUnits(P) && Width != 0 ? partOf(B, B.Ops[I]) : UnitPart::None);
+    if (Parts[I] != UnitPart::None)
+      continue;
     if (Width != 0 && isRead(B, B.Ops[I])) {
       Reads.push_back(I);
       continue;

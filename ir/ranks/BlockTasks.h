@@ -22,6 +22,22 @@ struct TaskSource {
 };
 using TaskSources = llvm::SmallVector<TaskSource, 2>;
 
+/// What an op does for the weights of a unit of PyTorch's FSDP, which is a
+/// layer, or all that is outside the layers: one call each.
+enum class UnitPart : unsigned char {
+  None,
+  Gather,      ///< of weights, in the forward pass
+  GatherAgain, ///< in the backward pass
+  Reduce,      ///< of their gradients, to shares
+  Sum,         ///< of the shares over the other groups of replicas
+};
+/// Returns whether \p B is outside the layers: the first block of the model, or
+/// the last one.
+bool isOutsideLayers(const Program &P, const Block &B);
+/// Returns whether weights are gathered and reduced by units; with a pipeline
+/// this is not modelled.
+bool hasUnits(const Program &P);
+
 /// The plan of a block. Its size depends only on the number of ops.
 class BlockTasks {
 public:
@@ -38,6 +54,8 @@ public:
   /// Returns the ops that give a sample that one rank has read to the others.
   /// All of a chunk come before its other ops.
   llvm::ArrayRef<OpId> reads() const { return Reads; }
+  /// Returns the part of an op in its unit. Such ops are not numbered.
+  UnitPart part(OpId Of) const { return Parts[Of]; }
   /// Returns the number of an op's first task in a step that runs it, from 0,
   /// without the reads.
   int64_t first(OpId Of, ActionKind Step) const {
@@ -59,6 +77,7 @@ private:
   Table<OpId, int64_t> Widths;
   Table<OpId, PerAction> Firsts;
   llvm::SmallVector<OpId, 0> Reads;
+  Table<OpId, UnitPart> Parts;
   Table<ValueId, TaskSources> Sources;
   PerAction Counts = {};
 };

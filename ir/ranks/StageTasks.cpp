@@ -20,7 +20,7 @@ int64_t TaskPeer::rank(const RankMap &Map, int64_t Rank) const {
 static bool isForwardStep(ActionKind K) { return K == ActionKind::Forward; }
 
 StageTasks::StageTasks(const Program &P, int64_t Stage)
-    : P(P), Stage(Stage), S(P.Schedule),
+    : P(P), Stage(Stage), S(P.Schedule), HasUnits(hasUnits(P)),
       Dones(static_cast<size_t>(S.Chunks * S.MicroBatches)) {
   const ir::Stage &Of = stageAt(P.Stages, Stage);
   std::vector<int64_t> Layers; // before each part
@@ -80,20 +80,31 @@ void StageTasks::addLayers(ChunkTasks &To, const LayerSequence &Layers) {
         To.Layers.insert(To.Layers.end(), static_cast<size_t>(R.Count),
                          {&plan(R.Block), {}});
   orderReads(To);
-  auto Count = [&](ActionKind Step, auto &&InOrder) {
-    const bool IsForward = isForwardStep(Step);
-    int64_t Before = IsForward ? static_cast<int64_t>(To.Reads.size()) : 0;
-    for (LayerTasks &L : InOrder) {
-      L.Before[static_cast<size_t>(Step)] = Before;
-      Before += L.Of->count(Step);
-      if (IsForward)
-        Before -= static_cast<int64_t>(L.Of->reads().size());
-    }
-  };
-  Count(ActionKind::Forward, To.Layers);
-  for (ActionKind Step : {ActionKind::Backward, ActionKind::BackwardInput,
-                          ActionKind::BackwardWeight})
-    Count(Step, llvm::reverse(To.Layers));
+  for (const auto &[Layer, L] : llvm::enumerate(To.Layers))
+    if (HasUnits && isOutsideLayers(P, L.Of->block()))
+      To.Roots.push_back(Layer);
+  for (ActionKind Step :
+       {ActionKind::Forward, ActionKind::Backward, ActionKind::BackwardInput,
+        ActionKind::BackwardWeight}) {
+    // Units are not those of half steps, which only pipelines have.
+    const bool IsHalf =
+        Step != ActionKind::Forward && Step != ActionKind::Backward;
+    int64_t Before = 0;
+    walkStep(
+        To, isForwardStep(Step),
+        [&](UnitLayers Of, UnitPart Part) {
+          for (size_t Layer : IsHalf ? UnitLayers() : Of)
+            To.Layers[Layer].Unit[static_cast<size_t>(Part)] = Before;
+          Before += static_cast<int64_t>(callsOf(To, Of, Part).size());
+        },
+        [&](size_t Layer) {
+          LayerTasks &L = To.Layers[Layer];
+          L.Before[static_cast<size_t>(Step)] = Before;
+          Before += L.Of->count(Step);
+          if (isForwardStep(Step))
+            Before -= static_cast<int64_t>(L.Of->reads().size());
+        });
+  }
 }
 
 StageTasks::Done &StageTasks::done(const Action &A) {
@@ -112,12 +123,27 @@ void StageTasks::addOp(const Action &A, size_t Layer, OpId Of, Ids &To) {
   assert(First(Step) >= 0 && "verified: it runs before it is used");
   if (llvm::is_contained(L.Of->reads(), Of)) {
     const std::vector<Read> &Reads = Chunks[static_cast<size_t>(A.Chunk)].Reads;
-    To.push_back(First(Step) +
+    To.push_back(Has.Read +
                  (llvm::find(Reads, Read{Layer, Of}) - Reads.begin()));
     return;
   }
+  if (const UnitPart Part = L.Of->part(Of); Part != UnitPart::None) {
+    const ChunkTasks &In = Chunks[static_cast<size_t>(A.Chunk)];
+    const auto Calls = callsOf(In, unitOf(In, Layer), Part);
+    const auto *Call = llvm::find_if(Calls, [&](const UnitCall &C) {
+      return C.Over == L.Of->block().Ops[Of].Group;
+    });
+    To.push_back(First(Step) + L.Unit[static_cast<size_t>(Part)] +
+                 (Call - Calls.begin()));
+    return;
+  }
+  const bool IsAfterGathers =
+      Step == ActionKind::Forward && A.MicroBatch == Start.MicroBatch &&
+      A.Chunk == Start.Chunk &&
+      std::pair(Layer, size_t(Of.Index)) >= std::pair(Start.Layer, Start.At);
   To.push_back(First(Step) + L.Before[static_cast<size_t>(Step)] +
-               L.Of->first(Of, Step) + L.Of->width(Of) - 1);
+               L.Of->first(Of, Step) + L.Of->width(Of) - 1 +
+               (IsAfterGathers ? Start.Count : 0));
 }
 
 void StageTasks::addSources(const Action &A, size_t Layer,
@@ -268,21 +294,35 @@ void StageTasks::layer(const Action &A, size_t Layer, Visitor Visit) {
       *Chunks[static_cast<size_t>(A.Chunk)].Layers[Layer].Of;
   for (size_t N = 0; N < Plan.block().Ops.size(); ++N) {
     const OpId I = Plan.block().Ops.idAt(N);
-    if (runs(A.Kind, Plan.action(I)) && Plan.width(I) != 0 &&
-        !llvm::is_contained(Plan.reads(), I))
-      opOf(A, Layer, I, Visit);
+    if (!runs(A.Kind, Plan.action(I)) || Plan.width(I) == 0 ||
+        Plan.part(I) != UnitPart::None || llvm::is_contained(Plan.reads(), I))
+      continue;
+    if (Start.AreExpertsDue && readsExpert(Plan.block().Ops[I], Plan.block())) {
+      const int64_t Before = Next;
+      gatherUpdated(/*IsExpert=*/true, Visit);
+      Start = {false, false, A.MicroBatch, A.Chunk, Layer, N, Next - Before};
+    }
+    opOf(A, Layer, I, Visit);
   }
 }
 
 void StageTasks::compute(const Action &A, Visitor Visit) {
-  done(A).First[static_cast<size_t>(A.Kind)] = Next;
   const ChunkTasks &Chunk = Chunks[static_cast<size_t>(A.Chunk)];
-  if (isForwardStep(A.Kind))
+  if (isForwardStep(A.Kind)) {
+    done(A).Read = Next;
     for (const Read &R : Chunk.Reads)
       opOf(A, R.Layer, R.Of, Visit);
-  const size_t Layers = Chunk.Layers.size();
-  for (size_t N = 0; N < Layers && !IsOver; ++N)
-    layer(A, isForwardStep(A.Kind) ? N : Layers - 1 - N, Visit);
+    if (Start.AreDue)
+      gatherUpdated(/*IsExpert=*/false, Visit);
+  }
+  done(A).First[static_cast<size_t>(A.Kind)] = Next;
+  walkStep(
+      Chunk, isForwardStep(A.Kind),
+      [&](UnitLayers Of, UnitPart Part) { unit(A, Of, Part, Visit); },
+      [&](size_t Layer) {
+        if (!IsOver)
+          layer(A, Layer, Visit);
+      });
 }
 
 /// What a step finds was made by all that came before it.
@@ -295,7 +335,8 @@ void StageTasks::update(Visitor Visit) {
   Action A;
   for (size_t N = 0; N < B.Ops.size(); ++N) {
     const OpId I = B.Ops.idAt(N);
-    if (Plan.width(I) == 0)
+    if (Plan.width(I) == 0 ||
+        (gathersFirst() && B.Ops[I].Kind == OpKind::AllGather))
       continue;
     Task T;
     T.In = &B;
@@ -333,6 +374,9 @@ void StageTasks::call(llvm::ArrayRef<Action> Actions, Visitor Visit) {
 }
 
 void StageTasks::forEach(Visitor Visit) {
+  Start.AreDue = gathersFirst();
+  if (Start.AreDue && S.Chunks > 1)
+    gatherUpdated(/*IsExpert=*/false, Visit);
   StageCalls Calls(S, Stage);
   while (!IsOver && Calls.next())
     call(Calls.actions(), Visit);

@@ -47,6 +47,8 @@ struct Task {
   /// A tag that is equal at both ends and unique between two ranks.
   int64_t Tag = 0;
   BoundaryId Boundary; ///< what a message between stages consists of
+  /// Other ops that are done in the same call.
+  llvm::SmallVector<const Op *, 0> With;
   /// Bytes of a message; for a collective, as defined by `messageBytes`.
   Bytes Size;
   /// Earlier tasks whose results it reads.
@@ -74,6 +76,8 @@ private:
     /// Tasks of the chunk before those of this layer, in each step. In the
     /// backward direction, these are the tasks of later layers.
     std::array<int64_t, NumActionKinds> Before;
+    /// Calls of its unit, from the first task of a step, by part.
+    std::array<int64_t, 5> Unit = {};
   };
   /// A read of a sample by one of the layers.
   struct Read {
@@ -85,20 +89,34 @@ private:
   };
   struct ChunkTasks {
     std::vector<LayerTasks> Layers;
-    std::vector<Read> Reads; ///< in order, before all else of a forward step
-    int64_t FirstLayer = 0;  ///< of the model
+    std::vector<Read> Reads;   ///< in order, before all else of a forward step
+    int64_t FirstLayer = 0;    ///< of the model
+    std::vector<size_t> Roots; ///< layers that are outside the layers
   };
   using Ids = llvm::SmallVectorImpl<int64_t>;
   using Visitor = llvm::function_ref<bool(int64_t, const Task &)>;
 
   void addLayers(ChunkTasks &To, const LayerSequence &Layers);
   void orderReads(ChunkTasks &Of) const;
+  using UnitLayers = llvm::ArrayRef<size_t>;
+  void walkStep(const ChunkTasks &Of, bool IsForward,
+                llvm::function_ref<void(UnitLayers, UnitPart)> Unit,
+                llvm::function_ref<void(size_t)> Layer) const;
+  static UnitLayers unitOf(const ChunkTasks &Of, const size_t &Layer);
+  /// A call of a unit.
+  struct UnitCall {
+    Group Over;
+    llvm::SmallVector<Read, 8> Ops; ///< ops of layers
+  };
+  llvm::SmallVector<UnitCall, 2>
+  callsOf(const ChunkTasks &Of, UnitLayers Layers, UnitPart Part) const;
   const BlockTasks &plan(BlockId Of);
 
   /// First tasks of what has been done with a micro-batch in a chunk, by kind
   /// of action; -1 of what has not.
   struct Done {
     std::array<int64_t, NumActionKinds> First;
+    int64_t Read = -1; ///< the first read of a sample
     Done() { First.fill(-1); }
   };
   Done &done(const Action &A);
@@ -113,7 +131,11 @@ private:
   void call(llvm::ArrayRef<Action> Actions, Visitor Visit);
   void message(const Action &A, Visitor Visit);
   void compute(const Action &A, Visitor Visit);
+  void unit(const Action &A, UnitLayers Layers, UnitPart Part, Visitor Visit);
   void update(Visitor Visit);
+  bool gathersFirst() const;
+  void gatherUpdated(bool IsExpert, Visitor Visit);
+  bool readsExpert(const Op &O, const Block &In) const;
   void layer(const Action &A, size_t Layer, Visitor Visit);
   void opOf(const Action &A, size_t Layer, OpId Of, Visitor Visit);
   void op(const BlockTasks &Plan, OpId Of, Task &T, Visitor Visit);
@@ -123,12 +145,21 @@ private:
   const Program &P;
   const int64_t Stage;
   const Schedule &S;
+  const bool HasUnits;
   std::map<unsigned, BlockTasks> Plans; ///< by block
   std::vector<ChunkTasks> Chunks;
   std::vector<Done> Dones; ///< by micro-batch and chunk
   int64_t Next = 0;
   bool IsOver = false;    ///< a visitor returned false
   int64_t RingRounds = 0; ///< so far; each is a message both ways
+  /// Gathers of updated parameters in the first forward step: of all and of
+  /// experts, which come before the op with this number in a layer.
+  struct {
+    bool AreDue = false, AreExpertsDue = false;
+    int64_t MicroBatch = -1, Chunk = -1;
+    size_t Layer = 0, At = 0;
+    int64_t Count = 0;
+  } Start;
   // What the next task that communicates, or computes, follows.
   llvm::SmallVector<int64_t, 4> Communicated, Computed;
 };

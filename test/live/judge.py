@@ -314,7 +314,8 @@ def compare(foretrace, root, layout):
             of_stage.setdefault(members.index(rank), rank)
         plan = planned_calls(foretrace, job, world, sorted(of_stage.values()))
     stages = [Stage(stage, log[rank], plan[rank], volume[stage], groups[rank],
-                    layout["arguments"], "world" not in layout) for stage, rank in sorted(of_stage.items())]
+                    layout["arguments"], "world" not in layout)
+              for stage, rank in sorted(of_stage.items())]
     return tuple([text for stage in stages for text in of(stage)]
                  for of in (Stage.bytes, Stage.counts, Stage.order))
 
