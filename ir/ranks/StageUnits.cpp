@@ -133,8 +133,10 @@ static bool isOfExperts(const Op &O) {
 /// several chunks all come first of all (schedules.py, param_sync_func).
 void StageTasks::gatherUpdated(bool IsExpert, Visitor Visit) {
   const BlockTasks &Plan = plan(stageAt(P.Stages, Stage).Step);
-  for (size_t N = 0; N < Plan.block().Ops.size(); ++N) {
-    const OpId I = Plan.block().Ops.idAt(N);
+  const size_t Count = Plan.block().Ops.size();
+  for (size_t N = 0; N < Count; ++N) {
+    // Buckets are in the order of gradients, the last layer first.
+    const OpId I = Plan.block().Ops.idAt(S.Chunks == 1 ? Count - 1 - N : N);
     const Op &O = Plan.block().Ops[I];
     if (O.Kind != OpKind::AllGather || Plan.width(I) == 0)
       continue;
