@@ -246,17 +246,27 @@ void Synchronizer::updated(BlockBuilder &Build, const std::string &Name,
   Add(Name + "." + getName(Type).str(), Type, Scaled);
 }
 
+/// Whether a stage has experts: then each has an optimizer for some
+/// (optimizer/__init__.py, get_megatron_optimizer).
+static bool hasTrainedExperts(const Program &P) {
+  return llvm::any_of(P.Blocks, [](const Block &B) {
+    return llvm::any_of(B.Values, [&](const Value &V) {
+      return V.Kind == ValueKind::Gradient && V.GradientOf.isValid() &&
+             B.Values[V.GradientOf].Kind == ValueKind::Param &&
+             B.Values[V.GradientOf].Type.indexOf(DimKind::Expert) >= 0;
+    });
+  });
+}
+
 /// How often ranks gather updated parameters. Megatron-LM has an optimizer for
 /// experts and one for the rest, and since core 0.9 each starts the gathers of
 /// all parameters, if the next forward pass does not (DistributedOptimizer,
 /// step_with_ready_grads; DistributedDataParallel, start_param_sync).
-static int64_t gathersOf(const Program &P, const GradientBuffers &Buffers) {
+static int64_t gathersOf(const Program &P) {
   if (!gathersUpdated(P))
     return 0;
   const ParallelSpec &Par = P.Spec.Parallel;
-  const bool HasTwo = llvm::any_of(Buffers.Buckets, [&](const auto &B) {
-    return B.Name != Buffers.Buckets.front().Name;
-  });
+  const bool HasTwo = areExpertsApart(P) && hasTrainedExperts(P);
   return HasTwo && *Par.Zero == 1 && !Par.OverlapParamGather.is(true) &&
                  *Par.Megatron >= MegatronVersion::V0_9
              ? 2
@@ -291,7 +301,7 @@ Block Synchronizer::stepBlock(const Stage &S) {
   sumTokenCounts(Build);
   Build.setOrigin(Blk.Range, "updated parameters");
   Build.op(OpKind::Optimizer, "optimizer", Reduced, Updated);
-  for (int64_t I = 0; I < gathersOf(P, Buffers); ++I)
+  for (int64_t I = 0; I < gathersOf(P); ++I)
     for (ValueId Share : Updated)
       if (const AxisList Axes = flatAxes(Blk.Values[Share].Layout);
           !Axes.empty())
