@@ -24,6 +24,13 @@ LayerCounts foretrace::layersByBlock(const Stage &S) {
   return Layers;
 }
 
+unsigned foretrace::firstChunk(const Stage &S, size_t Run) {
+  int64_t First = 0;
+  for (const ChunkRun &C : llvm::ArrayRef(S.Chunks).take_front(Run))
+    First += C.Count;
+  return static_cast<unsigned>(First);
+}
+
 int64_t foretrace::ranksOfStage(const Program &P) {
   return *P.Spec.Parallel.World / P.Schedule.Stages;
 }

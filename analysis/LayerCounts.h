@@ -17,6 +17,10 @@ LayerCounts layersByBlock(const ir::LayerSequence &S);
 /// Returns the layers of all chunks.
 LayerCounts layersByBlock(const ir::Stage &S);
 
+/// Returns the number of the first chunk of a run of \p S, which stands for it
+/// in KeyId::StageChunk.
+unsigned firstChunk(const ir::Stage &S, size_t Run);
+
 /// Returns the blocks of a chunk, as in `embedding + 12 layer`, or `nothing`.
 std::string describe(const ir::LayerSequence &S, const ir::Program &P);
 

@@ -80,7 +80,7 @@ std::vector<StageCount> foretrace::countStages(const Program &P) {
     if (hasUnits(P) || S.Chunks.size() > 1 || S.Chunks.front().Count > 1)
       for (const auto &[Of, C] : llvm::enumerate(S.Chunks))
         for (const auto &[Block, Count] : layersByBlock(C.Layers))
-          Add(KeyId::StageChunk, Block, Count, static_cast<unsigned>(Of));
+          Add(KeyId::StageChunk, Block, Count, firstChunk(S, Of));
     for (const auto &[Boundary, Count] : messagesByBoundary(P, S.First))
       Add(KeyId::StageMessages, Key::NoBlock, Count, Boundary);
     Add(KeyId::StageInFlight, Key::NoBlock, Saved.InFlight);

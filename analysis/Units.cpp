@@ -217,7 +217,8 @@ ChunkUnits::ChunkUnits(ExprScope P, const Stage &S, unsigned Kind)
     if (!isLayer(P, Block))
       continue;
     const Unit U = unitOf(P, BlockOf(Block));
-    Among.add(U, ofStage(P, S, KeyId::StageChunk, Block, Count, Kind));
+    Among.add(
+        U, ofStage(P, S, KeyId::StageChunk, Block, Count, firstChunk(S, Kind)));
     if (!U.Elements.isConstant(0))
       Shared.push_back(Block);
   }

@@ -230,7 +230,7 @@ void GradientBuffers::collect(const Stage &S) {
     Layers OfChunk;
     for (auto [Index, Count] : layersByBlock(C.Layers))
       OfChunk.push_back({Index, ofStage(P, S, KeyId::StageChunk, Index, Count,
-                                        static_cast<unsigned>(Kind))});
+                                        firstChunk(S, Kind))});
     for (int64_t I = 0; I < C.Count; ++I)
       addBuckets(OfChunk, S.ReceivesForward, At);
   }

@@ -19,12 +19,13 @@ static bool hasUnlikeLayers(const TrainSpec &T) {
   return T.RecomputeNumLayers.isPresent() || T.OffloadNumLayers.isPresent();
 }
 
-/// Returns the keys on which a program depends although no check reads them.
+/// Returns the keys on which a program depends although no check reads them:
+/// each chunk has its own reductions (`sync`).
 static llvm::SmallVector<const Located<int64_t> *, 4>
 decidingNumbers(const Program &P) {
   const ParallelSpec &Of = P.Spec.Parallel;
   if (!hasUnlikeLayers(P.Spec.Train))
-    return {};
+    return {&Of.Vpp};
   return {&Of.Pp, &Of.Vpp, &Of.FirstStageLayers, &Of.LastStageLayers};
 }
 

@@ -301,7 +301,9 @@ def all_gather(job):
     hidden = tokens * (e.latent or job.hidden) * job.element
     return [("all_gather", axes, tokens * e.count),
             ("all_gather", axes, tokens * e.count * BYTES[e.precision]),
-            ("all_gather", axes, hidden), ("reduce_scatter", axes, hidden)]
+            ("all_gather", axes, hidden),
+            # In the type of the router (token_combine).
+            ("reduce_scatter", axes, hidden // job.element * BYTES[e.precision])]
 
 
 def dispatch(job):

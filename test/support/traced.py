@@ -10,6 +10,8 @@ the rows that a router sends.
 
 import collections
 
+from job import BYTES
+
 Call = collections.namedtuple(
     "Call", "function name group comm shape type message")
 
@@ -232,7 +234,11 @@ class Traced:
         return ([self.gather(e.topk, "int64", choices)]
                 + (probabilities if e.topk > 1 else [])
                 + [self.gather(self.job.hidden)] + self.biases()
-                + [self.scatter(self.job.hidden)])
+                + [self.scatter(self.job.hidden, self.combined() * ranks)])
+
+    def combined(self):
+        """Results of experts are summed in the type of the router."""
+        return self.job.local * self.job.hidden * BYTES[self.job.experts.precision]
 
     def biases(self):
         """Are scattered apart; the IR adds them before."""
@@ -245,5 +251,6 @@ class Traced:
             return []
         e = self.job.experts
         probabilities = [self.scatter(e.topk, self.scores()[0] * ranks)]
-        return ([self.gather(self.job.hidden), self.scatter(self.job.hidden)]
+        return ([self.gather(self.job.hidden, None, self.combined()),
+                 self.scatter(self.job.hidden)]
                 + (probabilities if e.topk > 1 else []))

@@ -26,6 +26,9 @@ from spec import expand
 KINDS = ["", "", "gpipe", "looped_bfs", "interleaved_1f1b", "zb_h1",
          "interleaved_zb", "zbv", "dualpipe", "dualpipe_v"]
 MAX_RANKS = 16
+# Of a sample, before all else of a forward step (Megatron-LM, core/utils.py,
+# get_batch_on_this_tp_rank).
+SAMPLE = ["tokens", "labels", "loss_mask", "position_ids", "attention_mask"]
 MESSAGES = ("send_forward", "recv_forward", "send_backward", "recv_backward")
 
 
@@ -33,6 +36,7 @@ class Job(Program):
     """What `--emit=ir` says, unfolded."""
 
     def __init__(self, text):
+        self.sent = {}  # what is broadcast, by block
         super().__init__(text)
         self.chunks, self.steps = [], []
         stage = None
@@ -59,6 +63,12 @@ class Job(Program):
         product = lambda view: math.prod(extent for _, extent in view)
         self.ranks = product(self.dense)
         self.stride = product(self.dense[:at])  # between neighbouring stages
+
+    def read(self, line, block, values):
+        super().read(line, block, values)
+        match = COLLECTIVE.match(line)
+        if match and match[2] == "broadcast":
+            self.sent.setdefault(block, []).append(match[5])
 
     def coordinates(self, rank, axes):
         place = {}
@@ -110,8 +120,17 @@ class Job(Program):
             return []
         layers = self.chunks[stage][chunk]
         is_forward = kind == "forward_step"
-        return [op[1:] for block in (layers if is_forward else layers[::-1])
-                for op in self.blocks[block] if (op[0] == "forward") == is_forward]
+        calls, reads = [], []
+        for block in layers if is_forward else layers[::-1]:
+            names = iter(self.sent.get(block, []))
+            for phase, name, *rest in self.blocks[block]:
+                if name == "broadcast":
+                    reads.append((SAMPLE.index(next(names)), (name, *rest)))
+                elif (phase == "forward") == is_forward:
+                    calls.append((name, *rest))
+        if not is_forward:
+            return calls
+        return [op for _, op in sorted(reads, key=lambda read: read[0])] + calls
 
     def all_meet(self):
         """Whether no rank waits for ever, or meets with something else."""

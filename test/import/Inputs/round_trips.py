@@ -62,13 +62,13 @@ parallel { world = 16  tp = 2  sequence_parallel = true  ep = 4 }
 import "models/llama3-8b.fore"
 model m : llama3_8b { vocab_multiple = 1 }
 train { sequence = 8192  micro_batch = 2  global_batch = 128  recipe = torchtitan  recompute = op }
-parallel { world = 64  tp = 2  sequence_parallel = true  zero = 3 }
+parallel { world = 64  tp = 2  sequence_parallel = true  zero = 3  dp_framework = torch }
 """),
     ("torchtitan", ".toml", """
 import "models/deepseek-v3.fore"
 model m : deepseek_v3 { vocab_multiple = 1  block moe { router_bias = false } }
 train { sequence = 4096  micro_batch = 1  global_batch = 256  recipe = torchtitan  recompute = full }
-parallel { world = 256  ep = 8  etp = 1  zero = 3 }
+parallel { world = 256  ep = 8  etp = 1  zero = 3  dp_framework = torch }
 """),
 ]
 
