@@ -34,7 +34,7 @@ bool foretrace::ir::isOutsideLayers(const Program &P, const Block &B) {
          &P.Blocks[P.Layers.back().Runs.back().Block] == &B;
 }
 
-bool foretrace::ir::hasUnits(const Program &P) {
+bool foretrace::ir::gathersByUnit(const Program &P) {
   const ParallelSpec &Par = P.Spec.Parallel;
   return Par.DpFramework.is(DpFrameworkKind::Torch) && *Par.Zero == 3 &&
          *Par.Pp == 1;
@@ -62,7 +62,8 @@ void BlockTasks::number(const Program &P) {
     const int64_t Width = widthOf(B.Ops[I], P.Mesh);
     Widths.add(Width);
     Firsts.add(Counts);
-    Parts.add(hasUnits(P) && Width != 0 ? partOf(B, B.Ops[I]) : UnitPart::None);
+    Parts.add(gathersByUnit(P) && Width != 0 ? partOf(B, B.Ops[I])
+                                             : UnitPart::None);
     if (Parts[I] != UnitPart::None)
       continue;
     if (Width != 0 && isRead(B, B.Ops[I])) {

@@ -36,7 +36,7 @@ enum class UnitPart : unsigned char {
 bool isOutsideLayers(const Program &P, const Block &B);
 /// Returns whether weights are gathered and reduced by units; with a pipeline
 /// this is not modelled.
-bool hasUnits(const Program &P);
+bool gathersByUnit(const Program &P);
 
 /// The plan of a block. Its size depends only on the number of ops.
 class BlockTasks {

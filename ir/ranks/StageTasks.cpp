@@ -20,7 +20,7 @@ int64_t TaskPeer::rank(const RankMap &Map, int64_t Rank) const {
 static bool isForwardStep(ActionKind K) { return K == ActionKind::Forward; }
 
 StageTasks::StageTasks(const Program &P, int64_t Stage)
-    : P(P), Stage(Stage), S(P.Schedule), HasUnits(hasUnits(P)),
+    : P(P), Stage(Stage), S(P.Schedule), HasUnits(gathersByUnit(P)),
       Dones(static_cast<size_t>(S.Chunks * S.MicroBatches)) {
   const ir::Stage &Of = stageAt(P.Stages, Stage);
   std::vector<int64_t> Layers; // before each part
