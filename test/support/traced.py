@@ -164,7 +164,7 @@ class Traced:
             "_reduce_scatter_along_first_dim", "", "tp", "reduce_scatter",
             [self.tokens, self.job.experts.count])]
         return (self.channels() + [self.exchanged(self.copies())]
-                + self.whole() + [self.exchanged("R")] + self.channels()
+                + self.whole(is_backward=True) + [self.exchanged("R")] + self.channels()
                 + scores)
 
     def copies(self):
@@ -183,19 +183,22 @@ class Traced:
         return self.of(EXCHANGE, "", "exp", "all_to_all", shape, None,
                        message if self.job.ep > 1 else None)
 
-    def whole(self):
-        """Channels of the received rows, gathered, and scattered as sums."""
+    def whole(self, is_backward=False):
+        """Channels of the received rows, gathered, and scattered as sums. The IR sends
+        results and their gradient in the type of the router."""
         if self.job.tp == 1:
             return []
         part = ["R", self.job.hidden // self.job.tp]
         turned = [self.job.hidden, "R"]
+        types = [TORCH[self.job.experts.precision], None]
+        results = types if is_backward else types[::-1]
         return [
             self.of("_gather_along_last_dim", "", "tp", "allgather", part,
                     None, ("all_gather", ("etp",),
-                           self.bytes(part) * self.job.tp)),
+                           self.bytes(part, results[0]) * self.job.tp)),
             self.of("_reduce_scatter_along_first_dim", "", "tp",
                     "reduce_scatter", turned, None,
-                    ("reduce_scatter", ("etp",), self.bytes(turned)))]
+                    ("reduce_scatter", ("etp",), self.bytes(turned, results[1])))]
 
     # --- experts that get all tokens ---------------------------------------
 
