@@ -40,8 +40,19 @@ Layout foretrace::homeLayout(const Program &P, const TensorType &T) {
   return L;
 }
 
-Layout foretrace::dataLayout(const Program &P, const TensorType &T) {
-  Layout L = homeLayout(P, T);
+/// Whether the embedding has read \p Input of \p B, and on the same stage.
+static bool isReadBefore(const Program &P, const Block &B, const Value &Input) {
+  const Block &First = P.Blocks[BlockId(0)];
+  return *P.Spec.Parallel.Pp == 1 && &B != &First &&
+         llvm::any_of(First.Values, [&](const Value &V) {
+           return V.Kind == ValueKind::Input && V.Name == Input.Name;
+         });
+}
+
+Layout foretrace::dataLayout(const Program &P, const Block &B, const Value &V) {
+  Layout L = homeLayout(P, V.Type);
+  if (isReadBefore(P, B, V))
+    return L;
   L.setWhole(Axis::Cp);
   if (P.Mesh[Axis::Tp] > 1)
     L.setSingle(Axis::Tp);

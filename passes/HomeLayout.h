@@ -21,9 +21,11 @@ ir::Layout paramLayout(const ir::Program &P, const ir::TensorType &T);
 /// splits the residual stream, which has seq and hidden, over tp.
 ir::Layout homeLayout(const ir::Program &P, const ir::TensorType &T);
 
-/// Layout of what the data loader reads, of type \p T: whole samples on one
-/// rank of tp (Megatron-LM, get_batch_on_this_tp_rank).
-ir::Layout dataLayout(const ir::Program &P, const ir::TensorType &T);
+/// Layout of the input \p V of the block \p B, which the data loader reads:
+/// whole samples on one rank of tp (Megatron-LM, get_batch_on_this_tp_rank).
+/// One stage has at home what its embedding has read.
+ir::Layout dataLayout(const ir::Program &P, const ir::Block &B,
+                      const ir::Value &V);
 
 } // namespace foretrace
 

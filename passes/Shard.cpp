@@ -44,7 +44,7 @@ void Sharder::placeInputs() {
     else if (V.Kind == ValueKind::Param)
       V.Layout = paramLayout(P, V.Type);
     else if (V.Kind == ValueKind::Input)
-      V.Layout = dataLayout(P, V.Type);
+      V.Layout = dataLayout(P, B, V);
   }
   for (const Signature::List *Arriving :
        {&B.Signature.Inputs, &B.Signature.OutputGradients})
@@ -224,8 +224,11 @@ Layout Sharder::resultLayout(const Op &O, ValueId V) const {
     for (Axis A : allAxes())
       if (L.isSplit(A) && !B.Values[Of].Layout.isSplit(A))
         L.setPartial(A);
-  if (hasTrait(O.Kind, LeavesTerms) && !isSequenceParallel() &&
-      L.isPartial(Axis::Tp))
+  // What is whole on each rank has such gradients, too.
+  const bool IsWhole =
+      !isSequenceParallel() ||
+      (Of.isValid() && layoutOf(current(Of)).isWhole(Axis::Tp));
+  if (hasTrait(O.Kind, LeavesTerms) && IsWhole && L.isPartial(Axis::Tp))
     L.setWhole(Axis::Tp);
   return L;
 }
@@ -327,9 +330,14 @@ Op Sharder::withCurrentOperands(Op O) {
 /// input gradient is computed, so that the two overlap (Megatron-LM,
 /// core/tensor_parallel/layers.py).
 void Sharder::gatherAhead(OpId InputGrad) {
-  const OpId Next{InputGrad.Index + 1};
-  if (!Old.contains(Next) || Old[Next].Derivative != Derivative::Param ||
-      Old[Next].For != Old[InputGrad].For)
+  const auto IsOf = [&](OpId Id, Derivative D) {
+    return Old.contains(Id) && Old[Id].Derivative == D &&
+           Old[Id].For == Old[InputGrad].For;
+  };
+  OpId Next{InputGrad.Index + 1};
+  if (IsOf(Next, Derivative::Input)) // the sum with other gradients
+    ++Next.Index;
+  if (!IsOf(Next, Derivative::Param))
     return;
   Serving = Next;
   const Op WeightGrad = withCurrentOperands(Old[Next]);

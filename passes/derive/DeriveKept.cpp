@@ -50,14 +50,18 @@ void Deriver::checkModules() {
     error(At, diag::RecomputeModule, *T.RecomputeModules, "not a module");
 }
 
-/// Whether experts add a bias to their results.
-static bool hasBiasedExperts(llvm::ArrayRef<Block> Layers) {
-  return llvm::any_of(Layers, [](const Block &B) {
-    return llvm::any_of(B.Values, [](const Value &V) {
-      return V.Kind == ValueKind::Param && V.Type.Dims.size() == 2 &&
-             V.Type.indexOf(DimKind::Expert) >= 0;
-    });
-  });
+/// Whether Megatron-LM's own linear layers differ from Transformer Engine's:
+/// where experts add a bias to their results, and in down-projections of latent
+/// attention, which ranks of tp gather.
+static bool hasLocalLayers(llvm::ArrayRef<Block> Layers) {
+  return Layers.empty() || llvm::any_of(Layers, [](const Block &B) {
+           return llvm::any_of(B.Values, [](const Value &V) {
+             const TensorType &T = V.Type;
+             return V.Kind == ValueKind::Param &&
+                    (T.indexOf(DimKind::Projected) >= 0 ||
+                     (T.Dims.size() == 2 && T.indexOf(DimKind::Expert) >= 0));
+           });
+         });
 }
 
 /// Megatron-LM, transformer/transformer_config.py, __post_init__.
@@ -66,9 +70,10 @@ void Deriver::checkRecompute() {
   if (T.RecomputeModules.isPresent())
     checkModules();
   if (*T.TransformerImpl == TransformerImplKind::Local &&
-      !T.RecomputeModules.isPresent() && !hasBiasedExperts(Bodies)) {
+      !T.RecomputeModules.isPresent() && !hasLocalLayers(Bodies)) {
     error(T.TransformerImpl.Range, diag::KeyWithoutEffect, "transformer_impl",
-          "without `recompute_modules` or biases of experts");
+          "without `recompute_modules`, biases of experts, or latent attention "
+          "with tp > 1");
     T.TransformerImpl.setDefault(TransformerImplKind::TransformerEngine);
   }
   Located<int64_t> &Layers = T.RecomputeNumLayers;

@@ -119,7 +119,7 @@ class Memory(unfold_ranks.Job):
                     kind == "reduce_scatter" and read[0] in shares):
                 home[made[0]] = root(read[0])
                 continue
-            if kind not in ("all_reduce", "broadcast", "split", "view") and (
+            if kind not in ("all_reduce", "broadcast", "split", "view", "exchange") and (
                     kind, derivative) not in IN_PLACE:
                 continue
             parts, whole = (read, made) if derivative == "dgrad" else (made, read)
