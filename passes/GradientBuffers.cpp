@@ -105,6 +105,10 @@ const GradientBuffers::LayerCounts &GradientBuffers::countsOf(unsigned Index,
       ExpertBias;
   const bool AreApart = areExpertsApart(P);
   const bool IsEmbedding = Index == P.Layers.front().Runs.front().Block.Index;
+  // Beside a branch, which has the table of the embedding (Megatron-LM,
+  // language_module.py, shared_embedding_or_output_weight).
+  const bool IsHead =
+      P.Spec.Model.Branch && Index == P.Layers.back().Runs.front().Block.Index;
   for (const Value *G : paramGradients(B)) {
     const Value &Param = B.Values[G->GradientOf];
     if (!isStored(Param, At))
@@ -118,7 +122,7 @@ const GradientBuffers::LayerCounts &GradientBuffers::countsOf(unsigned Index,
     const bool IsOfScaled =
         isScaled(gathersUpdated(P) ? Param.Gathered.value_or(Stored) : Stored);
     const bool IsTable = G->Type.indexOf(DimKind::Vocab) >= 0 &&
-                         (IsEmbedding || Param.Tied || Param.Copy);
+                         (IsEmbedding || Param.Copy || (Param.Tied && !IsHead));
     Terms &Into = IsTable && !IsOfScaled ? Table
                   : IsOfScaled ? (IsExpert ? ExpertScaled : DenseScaled)
                                : (IsExpert ? Expert : Dense);

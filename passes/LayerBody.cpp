@@ -87,8 +87,9 @@ void LayerBody::addSource(const layers::Statement &S, Frame &F) {
   Value &Made = B.block().Values[V];
   Made.Tied = S.Is == Kind::Shared || (S.Is == Kind::Tied && IsTied);
   // The first layers of an encoder have the table of the embedding, on its
-  // stage; a branch has a copy unless the head, beside it, is tied.
-  Made.Alias = S.Is == Kind::Shared && (IsTied || In);
+  // stage; a branch has a copy beside that of the head (Megatron-LM,
+  // models/gpt/gpt_model.py, skip_weight_param_allocation).
+  Made.Alias = S.Is == Kind::Shared && In;
   if (!IsInput)
     Made.Part = F.Part;
   if (!IsInput && In) {

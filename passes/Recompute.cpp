@@ -224,8 +224,10 @@ const Recomputation::Part *Recomputation::findPart(const Op &O) const {
                             hasTrait(O.Kind, Attends);
     return MayBeSaved && Saved.contains(O.Name) ? nullptr : &Parts.front();
   }
+  // Megatron-LM looks tokens up outside of the checkpoint of a layer
+  // (transformer/multi_token_prediction.py, _get_embeddings).
   if (Parts.size() == 1 && !Parts.front().Module.isValid())
-    return &Parts.front();
+    return O.Kind == OpKind::Embed ? nullptr : &Parts.front();
   const auto Fused = ModuleOf.find(O.Name);
   ModuleId Of = Fused == ModuleOf.end() ? O.Module : Fused->second;
   const Part *Outermost = nullptr;
@@ -243,9 +245,9 @@ OpId Recomputer::forwardOf(OpId Id) const {
   return Id;
 }
 
-/// The part of \p Forward, or of the op that it serves.
+/// The part of \p Forward, or of the op that it serves; a batch is sent once.
 const Recomputation::Part *Recomputer::partOf(const Op &Forward) const {
-  if (Forward.Phase != Phase::Forward)
+  if (Forward.Phase != Phase::Forward || Forward.Kind == OpKind::Broadcast)
     return nullptr;
   return Forward.For.isValid() ? Of.findPart(Forward.Kind, Old[Forward.For])
                                : Of.findPart(Forward);

@@ -232,8 +232,27 @@ TypeKind Spec::computeTypeOf(const BlockSpec &B) const {
                                         : *Train.ComputePrecision;
 }
 
+/// Megatron-LM recomputes the layers of a branch since core 0.14, and not with
+/// a number of layers of each chunk (transformer/multi_token_prediction.py,
+/// _checkpointed_forward).
+static bool recomputesBranch(const Spec &S) {
+  return *S.Parallel.Megatron >= MegatronVersion::V0_14 &&
+         !S.Train.RecomputeNumLayers.isPresent();
+}
+
 const Located<RecomputeKind> &Spec::recomputeOf(const BlockSpec &B) const {
-  return B.Recompute.isPresent() ? B.Recompute : Train.Recompute;
+  static const auto None = [] {
+    Located<RecomputeKind> Is;
+    Is.setDefault(RecomputeKind::None);
+    return Is;
+  }();
+  const Located<RecomputeKind> &Is =
+      B.Recompute.isPresent() ? B.Recompute : Train.Recompute;
+  const bool IsOfBranch =
+      Model.Branch && &Model.Blocks[Model.Branch->Block] == &B;
+  if (IsOfBranch && *Is == RecomputeKind::Full && !recomputesBranch(*this))
+    return None;
+  return Is;
 }
 
 const Located<Bool> &Spec::offloadOf(const BlockSpec &B) const {

@@ -82,7 +82,7 @@ def messages(job, block):
     again = [m for p in pieces for m in (p.forward + p.loss if is_whole else p.core)]
     if block not in LAYERS or job.recompute == "none":
         again = []
-    of = {"forward": [m for p in pieces for m in p.forward + p.loss * (not is_whole)],
+    of = {"forward": [m for p in pieces for m in p.once + p.forward + p.loss * (not is_whole)],
           "recompute": again,
           "backward": [m for p in reversed(pieces) for m in p.backward]}
     found = [(phase,) + m for phase, ms in of.items() for m in ms]
@@ -98,11 +98,12 @@ def on_mesh(job, found):
 
 
 def kept(job, block):
-    """Full recomputation keeps a layer's input ([K], section 5), and the
-    numbers of the words that a branch looks up."""
+    """Full recomputation keeps a layer's input ([K], section 5); of a branch also the
+    numbers of the words that it looks up, and what it finds."""
     if block in LAYERS and job.recompute == "full":
         ids = 8 * job.tokens if block == "mtp" else 0
-        return job.local * job.hidden * job.element + ids
+        return (job.local * job.hidden * job.element + ids
+                + sum(piece.kept_once for piece in BLOCKS[block](job)))
     return sum(piece.kept + (piece.scores if job.recompute == "none" else 0)
                for piece in BLOCKS[block](job))
 

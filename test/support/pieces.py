@@ -27,6 +27,9 @@ class Parameter:
 @dataclasses.dataclass
 class Piece:
     forward: list = dataclasses.field(default_factory=list)
+    # Outside of the checkpoint of a layer, and what the checkpoint keeps of it.
+    once: list = dataclasses.field(default_factory=list)
+    kept_once: int = 0
     # Of an auxiliary loss: with full recomputation in the second pass alone.
     loss: list = dataclasses.field(default_factory=list)
     backward: list = dataclasses.field(default_factory=list)
@@ -288,7 +291,9 @@ def all_to_all(job):
             ("all_to_all", ("ep",), sent), ("all_to_all", ("ep",), weights),
             ("all_gather", ("etp",), sent * job.etp),
             ("all_gather", ("etp",), weights * job.etp),
-            ("reduce_scatter", ("etp",), sent * job.etp),
+            # In the type of the router (combine_preprocess).
+            ("reduce_scatter", ("etp",),
+             sent * job.etp // job.element * BYTES[e.precision]),
             ("all_to_all", ("ep",), sent)]
 
 
@@ -433,10 +438,11 @@ def frame(job, is_first):
     scatter_to_sequence_parallel_region)."""
     whole = job.tokens * job.hidden * job.element
     lookup = Piece(
-        forward=[("reduce_scatter" if job.sp else "all_reduce", ("tp",),
+        once=[("reduce_scatter" if job.sp else "all_reduce", ("tp",),
                   whole)],
         backward=[("all_gather", ("tp",), whole)] if job.sp else [],
-        kept=8 * job.tokens if is_first else 0) # once for all depths
+        kept=8 * job.tokens if is_first else 0, # once for all depths
+        kept_once=whole // job.tp if job.sp else whole)
     projection = column(job, 2 * job.hidden, job.hidden)
     projection.forward.append(("all_gather", ("tp",), whole))
     if job.sp:
@@ -446,12 +452,11 @@ def frame(job, is_first):
 
 def branch(job, network):
     """All depths of a branch. Depths that share weights have one gradient; the
-    table of words is that of the head if it is tied, else a copy of the
-    embedding's."""
+    table of words is a copy of the embedding's."""
     table = Parameter(job.padded_vocab // job.tp * job.hidden, tied=True)
-    # The last stage of several gets position ids, too.
-    pieces = [Piece(forward=batch(job, 8) * (2 if job.pp > 1 else 1),
-                    parameters=[] if job.tied else [table]),
+    # The last stage of several gets tokens and position ids; one has them.
+    pieces = [Piece(once=batch(job, 8, 8) if job.pp > 1 else [],
+                    parameters=[table]),
               norm(job, job.hidden)]
     for depth in range(job.branch.depths):
         own = (frame(job, depth == 0) + layer(job, network)
@@ -472,7 +477,9 @@ def head(job):
     if not job.branch:
         pieces.append(norm(job, job.hidden))
     for prediction in range(1 + (job.branch.depths if job.branch else 0)):
-        logits = column(job, job.hidden, job.padded_vocab, tied=job.tied)
+        # Beside a branch, it is a table of its own.
+        logits = column(job, job.hidden, job.padded_vocab,
+                        tied=job.tied and not (job.branch and job.pp > 1))
         if prediction: # with the weight of the first
             logits.parameters = []
         pieces += [logits, Piece(forward=[term] * 3, kept=(

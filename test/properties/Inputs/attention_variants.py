@@ -352,12 +352,11 @@ def compare_conventions(c, job, f, depths, m, a):
 
 
 def prediction(job, depths, is_shared, layer):
-    """All depths of a branch, with the norm of the hidden state before it. The tokens are sent, and
-    saved for the lookup, once."""
+    """All depths of a branch, with the norm of the hidden state before it. The tokens are
+    saved for the lookup once."""
     all_depths = Block(job)
     all_depths.norm("last", job.hidden)
     all_depths.saved["tokens"] = 4 * all_depths.tokens  # 8 bytes
-    all_depths.send("forward", "broadcast", "tp", 8 * job.sequence * job.batch)
     for number in range(depths):
         one = Block(job)
         depth(one)
