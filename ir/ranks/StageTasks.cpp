@@ -234,20 +234,25 @@ void StageTasks::message(const Action &A, Visitor Visit) {
   visit(T, Visit);
 }
 
-/// One round after the other: a rank passes on what it got in the last one.
+/// One round after the other: a rank passes on what it got in the last one, to
+/// the next rank for a forward op and to the one before it for a backward op
+/// (Transformer Engine, context_parallel.py, AttnFuncWithCPAndKVP2P).
 void StageTasks::ring(const Op &Of, Task &T, Visitor Visit) {
   const int64_t Rounds = Of.Group.size(P.Mesh) - 1;
+  const bool IsForward =
+      !Of.For.isValid() || T.In->Ops[Of.For].Derivative == Derivative::None;
+  const int64_t To = IsForward ? 1 : -1;
   T.Size = T.Size.dividedExactly(Rounds);
   for (int64_t Round = 0; Round < Rounds; ++Round) {
     T.Tag = 2 * S.parts() * S.MicroBatches + RingRounds++; // above stages' tags
     T.Control = Communicated;
     T.Kind = TaskKind::Send;
-    T.Peer = {Of.Group.Axes, 1, /*IsRelative=*/true};
+    T.Peer = {Of.Group.Axes, To, /*IsRelative=*/true};
     const int64_t Sent = Next;
     visit(T, Visit);
     Task Received = T;
     Received.Kind = TaskKind::Receive;
-    Received.Peer.Position = -1;
+    Received.Peer.Position = -To;
     Received.Data.clear();
     Received.Control = Communicated;
     T.Data = {Next};
