@@ -41,7 +41,7 @@ void foretrace::applyDefaults(ir::Spec &S) {
   orElse(S.Train.AttentionBackend, ir::AttentionBackendKind::Fused);
   orElse(S.Train.TransformerImpl, ir::TransformerImplKind::TransformerEngine);
   orElse(S.Train.Dropout, false);
-  orElse(S.Train.FusedLoss, false);
+  orElse(S.Train.FusedLoss, ir::FusedLossKind::None);
 
   orElse(S.Parallel.Tp, int64_t(1));
   orElse(S.Parallel.SequenceParallel, false);

@@ -214,11 +214,11 @@ bool Differentiator::isDead(OpId Forward) const {
 /// logits were, so nothing is reduced again (Megatron-LM,
 /// core/tensor_parallel/cross_entropy.py).
 void Differentiator::differentiateLoss(OpId Forward) {
-  const ValueId First = B.Ops[Forward].Operands[0];
-  const auto Term = llvm::find_if(B.Ops, [&](const Op &O) {
-    return O.Kind == OpKind::Reduce && llvm::is_contained(O.Results, First);
-  });
-  const ValueId Logits = Term == B.Ops.end() ? First : Term->Operands[0];
+  ValueId Logits = B.Ops[Forward].Operands[0];
+  for (const Op &O : llvm::reverse(B.Ops))
+    if ((O.Kind == OpKind::Reduce || O.Kind == OpKind::Exchange) &&
+        llvm::is_contained(O.Results, Logits))
+      Logits = O.Operands[0];
   const ValueId G = newGradient(Logits);
   emit(Forward, Derivative::Input, {Logits}, {G});
   accumulate(Logits, G, Forward);

@@ -10,6 +10,7 @@
 #include "ir/model/Cells.h"
 #include "ir/model/Dims.h"
 #include "ir/model/DpFramework.h"
+#include "ir/model/Implementations.h"
 #include "ir/model/LayerUse.h"
 #include "ir/model/Mesh.h"
 #include "lang/Quantity.h"
@@ -52,10 +53,6 @@ inline bool recomputesLayers(RecomputeKind K) {
 }
 enum class AttentionBackendKind : unsigned char {
 #define ATTENTION_BACKEND_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
-#include "ir/model/Spec.def"
-};
-enum class TransformerImplKind : unsigned char {
-#define TRANSFORMER_IMPL_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/model/Spec.def"
 };
 enum class CpCommKind : unsigned char {

@@ -92,10 +92,10 @@ static constexpr NewKey NewKeys[] = {
        const auto &Key = S.Train.RecomputeModules;
        return where(Key.isPresent(), Key);
      }},
-    {"fused_loss", MegatronVersion::V0_12,
+    {"fused_loss = te", MegatronVersion::V0_12,
      [](const Spec &S) {
        const auto &Key = S.Train.FusedLoss;
-       return where(*Key, Key);
+       return where(*Key == FusedLossKind::TransformerEngine, Key);
      }},
     {"layout", MegatronVersion::V0_13,
      [](const Spec &S) {
@@ -225,8 +225,9 @@ void Deriver::checkReleases() {
       error(*Said, diag::MegatronRefuses, Pair.What, Pair.Needs, Pair.Found)
           .note({}, diag::RefusedBy, "Megatron-LM", Pair.By);
   // Its other cross entropy reads a copy in fp32, as without the key.
-  if (*S.Train.FusedLoss && Has >= MegatronVersion::V0_18)
-    error(S.Train.FusedLoss.Range, diag::MegatronTooNew, "fused_loss", "0.18.2",
-          getSpelling(Has))
+  if (*S.Train.FusedLoss == FusedLossKind::TransformerEngine &&
+      Has >= MegatronVersion::V0_18)
+    error(S.Train.FusedLoss.Range, diag::MegatronTooNew, "fused_loss = te",
+          "0.18.2", getSpelling(Has))
         .note({}, diag::RefusedBy, "Megatron-LM", Arguments);
 }

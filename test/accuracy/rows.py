@@ -294,7 +294,7 @@ def job_of(row, shapes):
     if kind == "megatron-2021":
         train += ["attention_backend = unfused", "dropout = true"]
     if kind in ("nvidia", "simumax"):
-        train.append("fused_loss = true")
+        train.append("fused_loss = te")
     overlaps_ep = False
     if kind == "nvidia":
         train.append("grad_precision = bf16")

@@ -117,7 +117,7 @@ def given(facts, imported, world):
     """Values for what the job asks for."""
     values = {"world": world, "vocab": facts.get("vocab") or 32000,
               "sequence": facts.get("seq") or 4096, "micro_batch": facts.get("mbs") or 1,
-              "fused_loss": "false", "native_fused_loss": "false",
+              "fused_loss": "none",
               "layout": '"%s"' % "|".join(facts.get("layout_text", [])),
               "dp_shard": world // (facts["tp"] * facts["cp"] * facts["pp"])
               // facts.get("distributed_optimizer_instances", 1)}

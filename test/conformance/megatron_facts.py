@@ -160,7 +160,7 @@ class Facts:
             per_token_loss=t["per_token_loss"],
             hidden_dropout=dropout, attention_dropout=dropout,
             offload_optimizer=1.0 if t["offload_optimizer"] else 0.0,
-            cross_entropy_fusion="te" if t["fused_loss"] else "native")
+            cross_entropy_fusion="te" if t["fused_loss"] == "te" else "native")
         if self.imported.warns("`dropout` is one key"):
             for name in ("hidden_dropout", "attention_dropout"):
                 self.found[name] = self.want[name]

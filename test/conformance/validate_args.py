@@ -45,7 +45,7 @@ RULES = (
     ("only when sequence parallelism is enabled", "megatron-refuses", "tp_comm_overlap"),
     ("in conjunction with `--use-precision-aware", "offload-optimizer", "offload_optimizer"),
     ("in conjunction with `--fp8-recipe delayed", "megatron-refuses", "offload_optimizer"),
-    ("cross entropy loss fusion is disabled", "megatron-too-new", "fused_loss"),
+    ("cross entropy loss fusion is disabled", "megatron-too-new", "fused_loss = te"),
     ("full recompute is only supported with", "megatron-refuses", "cuda_graphs needs `recompute"),
     ("CUDA graphs not supported with CPU offloading",
      "megatron-refuses", "cuda_graphs needs `offload"),
@@ -188,8 +188,9 @@ def random_text(rng, known, release):
         text += "  optimizer = precision_aware" if offloads else (
             "  optimizer = " + rng.choice(("precision_aware", "muon", "sgd")))
     text += "  offload_optimizer = true" if offloads else ""
-    for key, share in (("fused_loss", .05), ("per_token_loss", .2),
-                       ("fused_wgrad", .3), ("attention_mask", .2),
+    if rng.random() < .1:
+        text += "  fused_loss = " + rng.choice(("native", "te"))
+    for key, share in (("per_token_loss", .2), ("fused_wgrad", .3), ("attention_mask", .2),
                        ("cuda_graphs", .15), ("dropout", .3)):
         text += flag(rng, key, share)
     if rng.random() < .1:

@@ -15,7 +15,7 @@ SPARE = dict(
     bias=False, qkv_bias=False, qk_norm=False, latent=None, ffn=0,
     activation="swiglu", experts=None, micro_batch=1, precision="bf16",
     grad_precision="fp32", recompute="none", attention_backend="fused",
-    dropout=False, fused_loss=False, per_token_loss=False,
+    dropout=False, fused_loss="none", per_token_loss=False,
     attention_mask=False, tp=1, sp=False, cp=1, cp_comm="all_gather", pp=1,
     vpp=1, dp=1, ga=1, ep=1, etp=1, zero=0)
 

@@ -157,10 +157,13 @@ def buffers_of(job, held, tables, is_last):
 
 def buffer_messages(job, stage, chunks, tables):
     """Of the step's buffers, which hold all parameters of a chunk with the same sharers
-    (distributed/param_and_grad_buffer.py): reductions and gathers. Each of two optimizers
-    gathers all (DistributedOptimizer.step_with_ready_grads)."""
+    (distributed/param_and_grad_buffer.py): reductions and gathers. If any
+    stage has experts, each has two optimizers, and each of them gathers all (DistributedOptimizer.step_with_ready_grads)."""
     buffers = [b for held in chunks for b in buffers_of(job, held, tables, stage > 0)]
-    times = 2 if job.zero == 1 and len({b.expert for b in buffers}) == 2 else 1
+    is_apart = job.ep > 1 or job.etp != job.tp
+    times = 2 if job.zero == 1 and is_apart and any(
+        p.expert and p.trained for each in range(job.pp)
+        for p in stage_parameters(job, each)) else 1
     reduced = []
     for b in buffers:
         if job.zero == 0:

@@ -98,7 +98,7 @@ class Job:
     recompute: str
     attention_backend: str
     dropout: bool
-    fused_loss: bool
+    fused_loss: str
     per_token_loss: bool
     attention_mask: bool
     tp: int
@@ -202,10 +202,10 @@ def text_of(job):
     mesh += ["zero_pipeline"] if job.zero_pipeline else []
     mesh += ["cp_comm"] if job.cp_comm != "all_gather" else []
     train = ["sequence", "micro_batch", "precision", "grad_precision",
-             "recompute"]
+             "recompute", "fused_loss"]
     train += ["attention_backend"] if job.attention_backend != "fused" else []
-    train += [k for k in ("dropout", "fused_loss", "per_token_loss",
-                          "attention_mask") if getattr(job, k)]
+    train += [k for k in ("dropout", "per_token_loss", "attention_mask")
+              if getattr(job, k)]
     layer = (LAYERS.joinpath("gated_attention.fore").read_text(encoding="utf-8")
              if job.gated else "")
     return (

@@ -469,8 +469,13 @@ def branch(job, network):
 
 def head(job):
     """models/gpt/gpt_model.py; tensor_parallel/cross_entropy.py reduces three
-    fp32 terms a token and keeps the fp32 softmax ([K], section 4.3)."""
-    term = ("all_reduce", ("tp",), 4 * job.tokens)
+    fp32 terms a token and keeps the fp32 softmax ([K], section 4.3);
+    fusions/fused_cross_entropy.py reduces two of them together; Transformer
+    Engine's pytorch/triton/cross_entropy.py gathers those of each rank."""
+    terms = {"none": [("all_reduce", ("tp",), 4 * job.tokens)] * 3,
+             "native": [("all_reduce", ("tp",), n * 4 * job.tokens)
+                        for n in (1, 2)],
+             "te": [("all_gather", ("tp",), 3 * 4 * job.tokens * job.tp)]}
     is_read = job.pp > 1  # else by the embedding
     pieces = [Piece(forward=batch(job, 8, 4) + (mask(job) if is_read else []),
                     kept=kept_mask(job) if is_read else 0)]
@@ -482,9 +487,9 @@ def head(job):
                         tied=job.tied and not (job.branch and job.pp > 1))
         if prediction: # with the weight of the first
             logits.parameters = []
-        pieces += [logits, Piece(forward=[term] * 3, kept=(
+        pieces += [logits, Piece(forward=terms[job.fused_loss], kept=(
             job.tokens * job.padded_vocab // job.tp
-            * (job.element if job.fused_loss else 4)))]
+            * (job.element if job.fused_loss == "te" else 4)))]
     return pieces
 
 

@@ -94,7 +94,7 @@ def random_job(rng):
         micro_batch=rng.choice((1, 2, 3)), precision=precision,
         grad_precision=rng.choice(grads),
         recompute=rng.choice(("none", "none", "selective", "full")),
-        dropout=rng.random() < .3, fused_loss=rng.random() < .3,
+        dropout=rng.random() < .3, fused_loss=rng.choice(("none", "native", "te")),
         per_token_loss=rng.random() < .3, attention_mask=rng.random() < .3,
         zero=zero, dp_replicate=rng.choice((1, 1, 2, 3)) if zero else 1)
 

@@ -317,7 +317,7 @@ LayoutAxes AxisMaker::makeAround(bool OfMemory) {
   addChoice(
       {{{"parallel.zero=1"}}, {{"parallel.zero=2"}}, {{"parallel.zero=3"}}});
   addChoice({{{"train.attention_backend=fused"}}});
-  addChoice({{{"train.fused_loss=true"}}});
+  addChoice({{{"train.fused_loss=te"}}});
   addChoice({{{"train.cuda_graphs=true"}}});
   static constexpr ir::ScheduleKind Kinds[] = {
 #define SCHEDULE(ENUMERATOR, ...) ir::ScheduleKind::ENUMERATOR,

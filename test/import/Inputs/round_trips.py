@@ -34,7 +34,7 @@ JOBS = [
     ("recompute = full", "pp = 2  zero = 1  overlap_grad_reduce = true"),
     ("recompute = selective  dropout = true  attention_mask = true", "cp = 2  cp_comm = p2p"),
     ("compute_precision = mxfp8  grad_precision = bf16", "pp = 4  zero = 1"),
-    ("precision = fp16  per_token_loss = true  fused_loss = true  fused_wgrad = true", "zero = 3"),
+    ("precision = fp16  per_token_loss = true  fused_loss = te  fused_wgrad = true", "zero = 3"),
     ("optimizer = precision_aware  moment_precision = bf16", "pp = 2  vpp = 2  zero = 1"),
     ("reduce_precision = bf16  grad_precision = bf16", "cp = 2  cp_comm = all_gather"),
     ("", "zero = 1  dp_shard = 16"),

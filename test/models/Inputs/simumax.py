@@ -53,7 +53,7 @@ def peak(tool, run):
     extra = "sequence_parallel = true " if tp > 1 else ""
     extra += "cp_comm = a2a " if cp > 1 else ""
     job = (f"{MODELS[model]}"
-           f"train {{ sequence = {sequence} micro_batch = 1 fused_loss = true\n"
+           f"train {{ sequence = {sequence} micro_batch = 1 fused_loss = te\n"
            "  fused_wgrad = true }\n"
            f"parallel {{ world = 8 tp = {tp} pp = {pp} cp = {cp} ep = {ep}\n"
            f"  zero = 1 ga = 8 {extra}}}\n")
