@@ -25,6 +25,7 @@ Q_LORA, KV_LORA, ROPE, NOPE = 64, 32, 16, 32
 BYTES = {"bf16": 2, "fp8": 1, "fp8_block": 1 + fractions.Fraction(4, 128),
          "mxfp8": 1 + fractions.Fraction(1, 32),
          "nvfp4": fractions.Fraction(1, 2) + fractions.Fraction(1, 16)}
+HAVE_BLOCKS = {"fp8_block", "mxfp8", "nvfp4"}
 ATTENTION = (f"gqa {{ heads = {HEADS} kv_heads = {KV_HEADS} head_dim = {WIDTH} "
              f"v_dim = {VALUE_WIDTH} }}")
 LATENT = (f"mla {{ heads = {HEADS} q_lora = {Q_LORA} kv_lora = {KV_LORA} "
@@ -117,16 +118,15 @@ def weights(gathered, of_rest):
     """Weights of linear layers that dp = 2 shares, and the tables and norms in bf16."""
     linear = HIDDEN * (HEADS * WIDTH + KV_HEADS * (WIDTH + VALUE_WIDTH)
                        + HEADS * VALUE_WIDTH + 3 * FFN) // 2
-    return [], [("gather", of_rest)] + [("gather", linear * gathered)] if gathered < 2 else \
-        [("gather", of_rest + linear * 2)]
+    return [], ([("gather", of_rest + linear * 2)] if gathered == 2 else
+                [("gather", of_rest), ("gather", linear * gathered)])
 
 
 def cases():
     tp = "world = 2 tp = 2 sequence_parallel = true"
     for kind, size in BYTES.items():
         yield (f"tp, {kind}", is_of_layer, ATTENTION, f"compute_precision = {kind}", tp,
-               column_and_row(size, True, 2 if "block" in kind or kind[0] != "f" and
-                              kind != "bf16" else 1))
+               column_and_row(size, True, 2 if kind in HAVE_BLOCKS else 1))
     yield ("tp, bf16, userbuffers", is_of_layer, ATTENTION, "", tp + " tp_comm_overlap = true",
            column_and_row(2, True, 1))
     yield ("tp, without sequence parallelism", is_of_layer, ATTENTION, "", "world = 2 tp = 2",
