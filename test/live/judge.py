@@ -169,7 +169,8 @@ def write_job(foretrace, layout, world, folder):
                                          functools.partial(run, foretrace)))
         return job
     launch = folder / "run.sh"
-    launch.write_text(script(layout["version"], world, layout["arguments"]))
+    arguments = layout.get("imported") or layout["arguments"]  # of exports.py
+    launch.write_text(script(layout["version"], world, arguments))
     run(foretrace, "import", "megatron", launch, "-o", job, "--quiet")
     return job
 
