@@ -157,8 +157,9 @@ def buffers_of(job, held, tables, is_last):
 
 def buffer_messages(job, stage, chunks, tables):
     """Of the step's buffers, which hold all parameters of a chunk with the same sharers
-    (distributed/param_and_grad_buffer.py): reductions and gathers. If any
-    stage has experts, each has two optimizers, and each of them gathers all (DistributedOptimizer.step_with_ready_grads)."""
+    (distributed/param_and_grad_buffer.py): reductions and gathers. If any stage has
+    experts, each has two optimizers, and each of them gathers all
+    (DistributedOptimizer.step_with_ready_grads)."""
     buffers = [b for held in chunks for b in buffers_of(job, held, tables, stage > 0)]
     is_apart = job.ep > 1 or job.etp != job.tp
     times = 2 if job.zero == 1 and is_apart and any(
