@@ -6,10 +6,12 @@
 
 Each job is imported and written by `export megatron`. What a run on a CPU needs is added.
 judge.py compares such a run with the plan of the original arguments, which are in the
-column `imported`. Jobs that cannot be exported are printed to standard error.
+column `imported`. Standard error has jobs that cannot be exported, or whose arguments have
+another communication volume than the original ones.
 """
 
 import csv
+import json
 import pathlib
 import shlex
 import sys
@@ -22,18 +24,28 @@ import judge
 LEFT_OUT = {"--moe-grouped-gemm"}
 
 
-def exported(foretrace, job):
+def imported(foretrace, job, arguments, folder):
+    """The job of some arguments, and its volume by stage."""
+    written = judge.write_job(foretrace, {**job, "arguments": arguments}, int(job["world"]),
+                              folder)
+    volume = judge.run(foretrace, "volume", written, "--format=json", "--quiet")
+    return written, json.loads(volume)["stages"]
+
+
+def exported(foretrace, job, folder):
     """Arguments of a job after import and export."""
-    with tempfile.TemporaryDirectory() as folder:
-        written = judge.write_job(foretrace, job, int(job["world"]), pathlib.Path(folder))
-        text = judge.run(foretrace, "export", "megatron", written).replace("\\\n", "")
+    written, volume = imported(foretrace, job, job["arguments"], folder)
+    text = judge.run(foretrace, "export", "megatron", written).replace("\\\n", "")
     words = shlex.split(text, comments=True)
     script = next(at for at, word in enumerate(words) if word.endswith(".py"))
     arguments = [word for word in words[script + 1:] if word not in LEFT_OUT]
     arguments += draw.ALWAYS
     if "--fp16" in arguments:
         arguments += ["--initial-loss-scale", "64"]
-    return " ".join(arguments)
+    arguments = " ".join(arguments)
+    if imported(foretrace, job, arguments, folder)[1] != volume:
+        raise RuntimeError("another volume after export")
+    return arguments
 
 
 def main():
@@ -41,12 +53,16 @@ def main():
     writer = csv.DictWriter(sys.stdout, [*table.fieldnames, "imported"], delimiter="\t",
                             lineterminator="\n")
     writer.writeheader()
+    done = 0
     for job in table:
         try:
-            writer.writerow({**job, "arguments": exported(sys.argv[1], job),
-                             "imported": job["arguments"]})
+            with tempfile.TemporaryDirectory() as folder:
+                arguments = exported(sys.argv[1], job, pathlib.Path(folder))
+            writer.writerow({**job, "arguments": arguments, "imported": job["arguments"]})
+            done += 1
         except RuntimeError as why:
             print(f"{job['version']}/{job['layout']}: {why}", file=sys.stderr)
+    print(f"{done} jobs exported", file=sys.stderr)
 
 
 if __name__ == "__main__":
