@@ -88,14 +88,25 @@ ValueId Sharder::reduce(ValueId V, const Layout &To) {
 }
 
 /// Innermost axis last, so that each exchange works on the smaller tensor.
-ValueId Sharder::exchange(ValueId V, const Layout &To) {
-  for (Axis A : allAxes()) {
+ValueId Sharder::exchange(ValueId From, const Layout &To) {
+  Layout Exchanged = layoutOf(From);
+  AxisList Axes;
+  for (Axis A : allAxes())
+    if (Exchanged.isSplit(A) && To.isSplit(A) &&
+        Exchanged.splitDim(A) != To.splitDim(A)) {
+      Exchanged.setSplit(A, To.splitDim(A));
+      Axes.push_back(A);
+    }
+  if (const auto Known = known(From, Exchanged))
+    return *Known;
+  ValueId V = From;
+  for (Axis A : Axes) {
     Layout Now = layoutOf(V);
-    if (!Now.isSplit(A) || !To.isSplit(A) || Now.splitDim(A) == To.splitDim(A))
-      continue;
     Now.setSplit(A, To.splitDim(A));
     V = step(V, OpKind::AllToAll, {A}, Now);
   }
+  if (V != From)
+    Conversions.push_back({From, Exchanged, V, Serving, isKept(From, To)});
   return V;
 }
 
@@ -180,13 +191,20 @@ bool Sharder::isGatheredForEach(ValueId V) const {
          getInfo(Of.Type.Element).Block != 0 && !isExpertTensor(Of.Type);
 }
 
-ValueId Sharder::convert(ValueId From, const Layout &To) {
+/// One message serves all that need \p From in the layout \p To.
+std::optional<ValueId> Sharder::known(ValueId From, const Layout &To) const {
   if (layoutOf(From) == To)
     return From;
   for (const Conversion &C : Conversions)
     if (C.From == From && C.To == To &&
         (C.For == Serving || !isGatheredForEach(From)))
-      return C.Result; // one message serves all that need it
+      return C.Result;
+  return std::nullopt;
+}
+
+ValueId Sharder::convert(ValueId From, const Layout &To) {
+  if (const auto Known = known(From, To))
+    return *Known;
   const bool IsKept = isKept(From, To);
   const ValueId Result =
       gather(slice(exchange(reduce(broadcast(From), To), To), To), To);

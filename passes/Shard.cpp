@@ -242,9 +242,7 @@ bool Sharder::isSummand(ValueId V) const {
 /// Returns whether \p V is the gradient of tokens that experts got, which is
 /// converted to another type or added to another one before it is sent back.
 bool Sharder::isSentLater(ValueId V) const {
-  const ValueId Of = B.Values[V].GradientOf;
-  return Of.isValid() && !dispatchedWith(Of).empty() &&
-         llvm::any_of(Old, [V](const Op &O) {
+  return isReturned(V) && llvm::any_of(Old, [V](const Op &O) {
            return (O.Kind == OpKind::Cast || O.Kind == OpKind::Add) &&
                   llvm::is_contained(O.Operands, V);
          });
@@ -263,8 +261,23 @@ Layout Sharder::gradientLayout(const Value &Gradient) const {
   return L;
 }
 
+/// The layout of the sum of the terms \p V, split as in \p To.
+Layout Sharder::summed(ValueId V, const Layout &To) const {
+  Layout L = layoutOf(V);
+  for (Axis A : allAxes()) {
+    if (!L.isPartial(A))
+      continue;
+    if (To.isSplit(A))
+      L.setSplit(A, To.splitDim(A));
+    else
+      L.setWhole(A);
+  }
+  return L;
+}
+
 /// Rule 2: the layout the result \p V of \p O shall have, reductions
-/// included.
+/// included. Gradients of all that a dispatcher sent go back together, when
+/// it gets them.
 Layout Sharder::reducedLayout(const Op &O, ValueId V) const {
   const Value &Val = B.Values[V];
   const bool IsTerm =
@@ -277,8 +290,10 @@ Layout Sharder::reducedLayout(const Op &O, ValueId V) const {
     return gradientLayout(Val);
   if (isSentLater(V))
     return Val.Layout;
-  if (Val.Kind == ValueKind::Gradient)
-    return layoutOf(current(Val.GradientOf));
+  if (Val.Kind == ValueKind::Gradient) {
+    const ValueId Of = current(Val.GradientOf);
+    return dispatchedWith(Of).empty() ? layoutOf(Of) : summed(V, layoutOf(Of));
+  }
   Layout Home = homeLayout(P, Val.Type);
   if (llvm::is_contained(B.Signature.Outputs, V))
     return Home;
@@ -286,16 +301,7 @@ Layout Sharder::reducedLayout(const Op &O, ValueId V) const {
     return Home;
   if (hasTrait(O.Kind, SumsWhole) && isSummand(V))
     Home.setWhole(Axis::Tp);
-  Layout L = Val.Layout;
-  for (Axis A : allAxes()) {
-    if (!L.isPartial(A))
-      continue;
-    if (Home.isSplit(A))
-      L.setSplit(A, Home.splitDim(A));
-    else
-      L.setWhole(A);
-  }
-  return L;
+  return summed(V, Home);
 }
 
 /// What the dispatcher of \p V's tokens made, if one did: the tokens of slots
@@ -306,6 +312,23 @@ llvm::SmallVector<ValueId, 2> Sharder::dispatchedWith(ValueId V) const {
         llvm::is_contained(O.Results, V))
       return O.Results;
   return {};
+}
+
+/// Whether \p V is a gradient of what a dispatcher sent, which goes back to it.
+bool Sharder::isReturned(ValueId V) const {
+  const ValueId Of = B.Values[V].GradientOf;
+  return Of.isValid() && !dispatchedWith(Of).empty();
+}
+
+/// The old op that made \p V, perhaps by a reduction.
+OpId Sharder::makerOf(ValueId V) const {
+  for (const Conversion &C : Conversions)
+    if (C.Result == V)
+      return C.For;
+  for (size_t N = 0; N < Old.size(); ++N)
+    if (llvm::is_contained(Old[Old.idAt(N)].Results, V))
+      return Old.idAt(N);
+  return Serving;
 }
 
 void Sharder::enterBackward() {
@@ -363,10 +386,16 @@ void Sharder::shardOp(OpId Id) {
   for (size_t N = 0, E = Wanted.size(); N < E; ++N) {
     const size_t I = hasTrait(O.Kind, LastFirst) ? E - 1 - N : N;
     const ValueId From = O.Operands[I];
+    // All go to the ranks of their experts before any is gathered there.
+    const llvm::SmallVector<ValueId, 2> Together = dispatchedWith(From);
+    for (ValueId V : Together)
+      exchange(V, Wanted[I]);
+    Serving = isReturned(From) ? makerOf(From) : Id;
     O.Operands[I] = convert(From, Wanted[I]);
-    for (ValueId Also : dispatchedWith(From))
+    for (ValueId Also : Together)
       convert(Also, Wanted[I]);
   }
+  Serving = Id;
   if (O.Derivative == Derivative::Input)
     gatherAhead(Id);
   NewId.push_back(B.Ops.add(O));

@@ -35,6 +35,7 @@ private:
   ir::Layout resultLayout(const ir::Op &O, ir::ValueId V) const;
   std::optional<ir::DimKind> workingDim(const ir::Op &O, ir::Axis A) const;
   ir::Layout gradientLayout(const ir::Value &Gradient) const;
+  ir::Layout summed(ir::ValueId V, const ir::Layout &To) const;
   ir::Layout reducedLayout(const ir::Op &O, ir::ValueId V) const;
   ir::ValueId reduced(const ir::Op &O, ir::ValueId V);
   /// Whether \p O takes a term of the sum \p V over \p A, and makes one.
@@ -47,14 +48,18 @@ private:
   bool goesRound(llvm::ArrayRef<ir::Axis> Axes, ir::DimKind K) const;
 
   llvm::SmallVector<ir::ValueId, 2> dispatchedWith(ir::ValueId V) const;
+  bool isReturned(ir::ValueId V) const;
+  ir::OpId makerOf(ir::ValueId V) const;
   ir::Op withCurrentOperands(ir::Op O);
   void gatherAhead(ir::OpId InputGrad);
   // Rule 3, in passes/Reshard.cpp.
+  std::optional<ir::ValueId> known(ir::ValueId From,
+                                   const ir::Layout &To) const;
   ir::ValueId convert(ir::ValueId V, const ir::Layout &To);
   bool isGatheredForEach(ir::ValueId V) const;
   ir::ValueId broadcast(ir::ValueId V);
   ir::ValueId reduce(ir::ValueId V, const ir::Layout &To);
-  ir::ValueId exchange(ir::ValueId V, const ir::Layout &To);
+  ir::ValueId exchange(ir::ValueId From, const ir::Layout &To);
   ir::ValueId slice(ir::ValueId V, const ir::Layout &To);
   ir::ValueId gather(ir::ValueId V, const ir::Layout &To);
   bool isKept(ir::ValueId From, const ir::Layout &To) const;

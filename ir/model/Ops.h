@@ -65,9 +65,10 @@ enum OpTraits : unsigned char {
   LeavesTerms = 32,
   /// The result overwrites the first operand in memory.
   InPlace = 64,
-  /// Operands are gathered from the last to the first: the choices of tokens,
+  /// Operands are converted from the last to the first: the choices of tokens,
   /// their probabilities, tokens (Megatron-LM, token_dispatcher.py,
-  /// MoEAllGatherTokenDispatcher).
+  /// MoEAllGatherTokenDispatcher); gradients of probabilities, and of tokens
+  /// (MoEAlltoAllTokenDispatcher, token_dispatch).
   LastFirst = 128,
 };
 

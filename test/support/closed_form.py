@@ -135,7 +135,7 @@ def round_up(number, step):
     return -(-number // step) * step
 
 
-def buffers_of(job, held, tables, is_last):
+def buffers_of(job, held, tables, is_table_first):
     """The buffers of a chunk: of dense parameters, of tables of two stages with ZeRO 1, and of
     experts, the last layers' first. With ZeRO 1 each parameter, and so each expert, begins at a multiple of 64, and a
     buffer ends at one of 128 in each share (optimizer/param_layout.py)."""
@@ -148,7 +148,7 @@ def buffers_of(job, held, tables, is_last):
     parts = {}
     for p in held:
         is_expert = p.expert and is_apart
-        key = is_expert, job.zero == 1 and (p in tables) != is_last
+        key = is_expert, job.zero == 1 and (p in tables) != is_table_first
         parts[key] = parts.get(key, 0) + elements(p)
     for (is_expert, _), size in sorted(parts.items()):
         step = math.lcm(job.size(sharers(Parameter(0, is_expert))), 128) if job.zero == 1 else 1
@@ -160,7 +160,8 @@ def buffer_messages(job, stage, chunks, tables):
     (distributed/param_and_grad_buffer.py): reductions and gathers. If any stage has
     experts, each has two optimizers, and each of them gathers all
     (DistributedOptimizer.step_with_ready_grads)."""
-    buffers = [b for held in chunks for b in buffers_of(job, held, tables, stage > 0)]
+    is_table_first = stage > 0 and job.tied and not job.branch
+    buffers = [b for held in chunks for b in buffers_of(job, held, tables, is_table_first)]
     is_apart = job.ep > 1 or job.etp != job.tp
     times = 2 if job.zero == 1 and is_apart and any(
         p.expert and p.trained for each in range(job.pp)
