@@ -228,15 +228,23 @@ void GradientBuffers::collect(const Stage &S) {
     Into->Count = sumOf(P, Terms);
   collectTied(S, At);
   Buckets.clear();
+  // A head comes after all layers, an embedding before them.
+  const bool IsTableFirst = S.ReceivesForward && *P.Spec.Model.Tied;
   if (!hasBuffersPerChunk(P, S))
-    return addBuckets(All, S.ReceivesForward, At);
+    return addBuckets(All, IsTableFirst, At);
+  int64_t Chunk = 0;
   for (const auto &[Kind, C] : llvm::enumerate(S.Chunks)) {
     Layers OfChunk;
     for (auto [Index, Count] : layersByBlock(C.Layers))
       OfChunk.push_back({Index, ofStage(P, S, KeyId::StageChunk, Index, Count,
                                         firstChunk(S, Kind))});
-    for (int64_t I = 0; I < C.Count; ++I)
-      addBuckets(OfChunk, S.ReceivesForward, At);
+    for (int64_t I = 0; I < C.Count; ++I) {
+      const size_t Before = Buckets.size();
+      addBuckets(OfChunk, IsTableFirst, At);
+      for (GradientBucket &B : llvm::drop_begin(Buckets, Before))
+        B.Chunk = Chunk;
+      ++Chunk;
+    }
   }
 }
 

@@ -31,6 +31,8 @@ struct GradientBucket {
   GradientBuffer All;
   /// Those of weights that are gathered, or else stored, in a type with scales.
   GradientBuffer Scaled;
+  /// The chunk that has them, if it is one of several.
+  std::optional<int64_t> Chunk = std::nullopt;
 };
 
 /// Returns whether ranks gather the shares of parameters that they update.

@@ -59,7 +59,7 @@ private:
                 ElementType Element, const Buffer &Of);
   void updated(BlockBuilder &Build, const std::string &Name, const Buffer &Of,
                const Buffer &Scaled, llvm::SmallVectorImpl<ValueId> &Out);
-  void gather(BlockBuilder &Build, ValueId Share, const AxisList &Axes);
+  OpId gather(BlockBuilder &Build, ValueId Share, const AxisList &Axes);
 
   Program &P;
   DiagnosticEngine &Diags;
@@ -197,7 +197,7 @@ ValueId Synchronizer::share(BlockBuilder &Build, llvm::StringRef Name,
   return V;
 }
 
-void Synchronizer::gather(BlockBuilder &Build, ValueId Share,
+OpId Synchronizer::gather(BlockBuilder &Build, ValueId Share,
                           const AxisList &Axes) {
   Block &B = Build.block();
   ValueId All = Build.derived(Share, "gathered");
@@ -205,6 +205,7 @@ void Synchronizer::gather(BlockBuilder &Build, ValueId Share,
     B.Values[All].Layout.setWhole(A);
   OpId Id = Build.op(OpKind::AllGather, B.Values[Share].Name, {Share}, {All});
   B.Ops[Id].Group = {Axes};
+  return Id;
 }
 
 /// The gradients of \p Of, summed: once an iteration, but for what `shard` has
@@ -281,9 +282,14 @@ Block Synchronizer::stepBlock(const Stage &S) {
   Blk.Range = Par.Zero.Range.isValid() ? Par.Zero.Range : Par.World.Range;
   llvm::SmallVector<ValueId, 2> Reduced, Updated;
   Build.setOrigin(Blk.Range, "data-parallel gradients");
-  for (const auto &[Name, Of, Scaled] : Buffers.Buckets) {
+  llvm::SmallVector<std::optional<int64_t>, 2> Chunks; // of what is updated
+  for (const auto &[Name, Of, Scaled, Chunk] : Buffers.Buckets) {
+    const size_t First = Blk.Ops.size();
     Reduced.push_back(gradients(Build, Name, Of));
+    for (size_t N = First; N < Blk.Ops.size(); ++N)
+      Blk.Ops[Blk.Ops.idAt(N)].Chunk = Chunk;
     updated(Build, ("params." + Name).str(), Of, Scaled, Updated);
+    Chunks.resize(Updated.size(), Chunk);
   }
   if (!Buffers.Replicated.empty()) {
     Build.setOrigin(Par.SequenceParallel.Range, "replicated over tp");
@@ -302,10 +308,10 @@ Block Synchronizer::stepBlock(const Stage &S) {
   Build.setOrigin(Blk.Range, "updated parameters");
   Build.op(OpKind::Optimizer, "optimizer", Reduced, Updated);
   for (int64_t I = 0; I < gathersOf(P); ++I)
-    for (ValueId Share : Updated)
+    for (const auto &[Share, Chunk] : llvm::zip_equal(Updated, Chunks))
       if (const AxisList Axes = flatAxes(Blk.Values[Share].Layout);
           !Axes.empty())
-        gather(Build, Share, Axes);
+        Blk.Ops[gather(Build, Share, Axes)].Chunk = Chunk;
   for (Op &O : Blk.Ops)
     O.Phase = Phase::Step;
   return Blk;

@@ -176,6 +176,9 @@ struct Op {
   /// The innermost module of a forward op; invalid if it has none.
   ModuleId Module;
   ByteExpr Message; ///< of a collective; set by `measure`
+  /// Of a collective in the step: the only chunk whose gradients or parameters
+  /// it concerns, if the stage has several.
+  std::optional<int64_t> Chunk;
   FlopExpr Work;    ///< FLOPs on one rank; set by `analyze`
   ByteExpr Touched; ///< memory traffic on one rank; set by `traffic`
   /// Time on one rank; set by `cost`, 0 when uncosted.

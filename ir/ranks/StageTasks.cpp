@@ -336,35 +336,44 @@ void StageTasks::update(Visitor Visit) {
   const Block &B = Plan.block();
   llvm::SmallVector<int64_t, 4> Before = Computed;
   Before.append(Communicated);
-  const int64_t First = Next;
-  Action A;
   for (size_t N = 0; N < B.Ops.size(); ++N) {
     const OpId I = B.Ops.idAt(N);
-    if (Plan.width(I) == 0 ||
+    if (Plan.width(I) == 0 || StepTasks[I] >= 0 ||
         (gathersFirst() && B.Ops[I].Kind == OpKind::AllGather))
       continue;
     Task T;
     T.In = &B;
-    T.Action = A.Kind;
+    T.Action = ActionKind::Step;
     for (ValueId V : B.Ops[I].Operands) {
       const TaskSources &Of = Plan.sources(V);
       for (const TaskSource &From : Of)
-        T.Data.push_back(First + Plan.first(OpId{From.Index}, A.Kind) +
-                         Plan.width(OpId{From.Index}) - 1);
+        T.Data.push_back(StepTasks[OpId{From.Index}]);
       if (Of.empty())
         T.Data.append(Before);
     }
     op(Plan, I, T, Visit);
+    StepTasks[I] = Next - 1;
   }
+}
+
+/// A step of a chunk, with what is gathered before it and reduced after it.
+void StageTasks::step(const Action &A, Visitor Visit) {
+  if (A.Kind == ActionKind::Forward)
+    if (auto At = Gathers.find(Forwards++); At != Gathers.end())
+      earlyOf(At->second, /*IsGather=*/true, Visit);
+  compute(A, Visit);
+  if (A.Kind == ActionKind::Backward)
+    if (auto At = Reductions.find(Backwards++); At != Reductions.end())
+      earlyOf(At->second, /*IsGather=*/false, Visit);
 }
 
 void StageTasks::call(llvm::ArrayRef<Action> Actions, Visitor Visit) {
   if (!isMessage(Actions.front().Kind)) {
     for (const Action &A : Actions)
-      if (isCompute(A.Kind))
-        compute(A, Visit);
-      else if (A.Kind == ActionKind::Step)
+      if (A.Kind == ActionKind::Step)
         update(Visit);
+      else if (isCompute(A.Kind))
+        step(A, Visit);
     return;
   }
   const int64_t First = Next;
@@ -379,9 +388,13 @@ void StageTasks::call(llvm::ArrayRef<Action> Actions, Visitor Visit) {
 }
 
 void StageTasks::forEach(Visitor Visit) {
-  Start.AreDue = gathersFirst();
-  if (Start.AreDue && S.Chunks > 1)
-    gatherUpdated(/*IsExpert=*/false, Visit);
+  const Block &Step = plan(stageAt(P.Stages, Stage).Step).block();
+  for (size_t N = 0; N < Step.Ops.size(); ++N)
+    StepTasks.add(-1);
+  timeChunks();
+  Start.AreDue = gathersFirst() && S.Chunks == 1;
+  for (int64_t Chunk = 0; gathersFirst() && S.Chunks > 1 && Chunk < 2; ++Chunk)
+    earlyOf(Chunk, /*IsGather=*/true, Visit);
   StageCalls Calls(S, Stage);
   while (!IsOver && Calls.next())
     call(Calls.actions(), Visit);

@@ -130,11 +130,15 @@ private:
 
   void call(llvm::ArrayRef<Action> Actions, Visitor Visit);
   void message(const Action &A, Visitor Visit);
+  void step(const Action &A, Visitor Visit);
   void compute(const Action &A, Visitor Visit);
   void unit(const Action &A, UnitLayers Layers, UnitPart Part, Visitor Visit);
   void update(Visitor Visit);
   bool gathersFirst() const;
   void gatherUpdated(bool IsExpert, Visitor Visit);
+  void timeChunks();
+  void early(OpId Of, Visitor Visit);
+  void earlyOf(int64_t Chunk, bool IsGather, Visitor Visit);
   bool readsExpert(const Op &O, const Block &In) const;
   void layer(const Action &A, size_t Layer, Visitor Visit);
   void opOf(const Action &A, size_t Layer, OpId Of, Visitor Visit);
@@ -160,6 +164,11 @@ private:
     size_t Layer = 0, At = 0;
     int64_t Count = 0;
   } Start;
+  /// Chunks that are reduced after a backward step, or gathered before a
+  /// forward step, by the number of the step.
+  std::map<int64_t, int64_t> Reductions, Gathers;
+  int64_t Forwards = 0, Backwards = 0; ///< steps so far
+  Table<OpId, int64_t> StepTasks; ///< of ops of the step: the last one, or -1
   // What the next task that communicates, or computes, follows.
   llvm::SmallVector<int64_t, 4> Communicated, Computed;
 };

@@ -54,6 +54,7 @@ private:
   bool details(OpId Id);
   bool servedOp(OpId Id);
   bool expression(llvm::StringRef Word, ExprId &Out);
+  bool chunk(std::optional<int64_t> &Out);
   bool time(llvm::StringRef Word, Nanoseconds &Out);
   bool location(Origin &O);
   bool resolve();

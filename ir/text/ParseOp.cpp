@@ -131,6 +131,13 @@ bool BlockParser::location(Origin &O) {
   return In.expectPunct(")");
 }
 
+/// `chunk(N)`, if it is next.
+bool BlockParser::chunk(std::optional<int64_t> &Out) {
+  return !In.takeWord("chunk") ||
+         (In.expectPunct("(") && In.expectInteger(0, Out.emplace()) &&
+          In.expectPunct(")"));
+}
+
 bool BlockParser::details(OpId Id) {
   Op &O = B.Ops[Id];
   for (Phase P :
@@ -143,7 +150,7 @@ bool BlockParser::details(OpId Id) {
     return false;
   O.IsLowPrecision = In.takeWord("low_precision");
   return enclosing(O.Module) && expression("flops", O.Work.Id) &&
-         time("time", O.Time) && time("hidden", O.Hidden) && location(O.Origin);
+         chunk(O.Chunk) && time("time", O.Time) && time("hidden", O.Hidden) && location(O.Origin);
 }
 
 bool BlockParser::op() {

@@ -282,6 +282,8 @@ void BlockPrinter::print(const Op &O) {
     ir::print(P, O.Work.Id, OS, Sizes);
     OS << ')';
   }
+  if (O.Chunk)
+    OS << " chunk(" << *O.Chunk << ')';
   for (const auto &[Word, Time] :
        {std::pair(" time(", O.Time), {" hidden(", O.Hidden}})
     if (Time != Nanoseconds())
