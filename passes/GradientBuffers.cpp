@@ -228,8 +228,9 @@ void GradientBuffers::collect(const Stage &S) {
     Into->Count = sumOf(P, Terms);
   collectTied(S, At);
   Buckets.clear();
-  // A head comes after all layers, an embedding before them.
-  const bool IsTableFirst = S.ReceivesForward && *P.Spec.Model.Tied;
+  // A head comes after all layers, the embedding of a branch before them.
+  const bool IsTableFirst =
+      S.ReceivesForward && *P.Spec.Model.Tied && !P.Spec.Model.Branch;
   if (!hasBuffersPerChunk(P, S))
     return addBuckets(All, IsTableFirst, At);
   int64_t Chunk = 0;
