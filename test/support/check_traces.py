@@ -39,7 +39,7 @@ UNKNOWN = re.compile(r"warning: Transformer Engine issues .* of `(\w+)`, (\d+) "
 def plain_job(rng):
     """One the fork could run but for its mode: experts over tp as all else,
     and the stages of ZeRO that it has. It is not known how it logs the gathers
-    of ranks that share a key head."""
+    of ranks that share a key head, nor a fused loss."""
     job = random_job(rng)
     if job.experts:
         job = dataclasses.replace(
@@ -48,7 +48,8 @@ def plain_job(rng):
                 ffn=job.tp * 48))
     job = dataclasses.replace(job, latent=None, per_token_loss=False,
                               kv_heads=max(job.kv_heads, job.tp),
-                              zero=min(job.zero, 1), dp_replicate=1)
+                              zero=min(job.zero, 1), dp_replicate=1,
+                              fused_loss="none")
     is_spread = (job.cp * job.dp) % job.ep == 0
     return job if is_spread and not is_open(job) else plain_job(rng)
 
