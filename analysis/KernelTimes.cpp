@@ -238,8 +238,12 @@ StreamShape KernelTimes::streamShapeOf(const Block &B, const Op &O,
 }
 
 bool foretrace::needsCounts(const Program &P, const Block &B) {
+  const BlockSpec *Spec = P.Spec.Model.findBlock(B.Name);
+  const auto *Padded =
+      Spec ? Spec->Network.find<bool>("capacity_padded") : nullptr;
   return !B.Copies &&
-         valueOf(P, B, &BlockSpec::Network, "capacity_percent") == 0;
+         (valueOf(P, B, &BlockSpec::Network, "capacity_percent") == 0 ||
+          (Padded && !**Padded));
 }
 
 KernelLaws::Parameters KernelTimes::parametersOf(const Block &B,

@@ -31,13 +31,22 @@ struct AbsentKey {
 } // namespace
 
 static constexpr AbsentKey AbsentKeys[] = {
-    {"v_dim", "0"},           {"window", "0"},
-    {"chunk", "0"},           {"causal", "true"},
-    {"sinks", "false"},       {"shared_kv", "false"},
-    {"qk_norm_kind", "head"}, {"latent", "0"},
-    {"zero_experts", "0"},    {"router_linear_bias", "false"},
-    {"latent_norm", "false"}, {"output_scale", "false"},
-    {"output_gate", "none"},  {"capacity_percent", "0"},
+    {"v_dim", "0"},
+    {"window", "0"},
+    {"chunk", "0"},
+    {"causal", "true"},
+    {"sinks", "false"},
+    {"shared_kv", "false"},
+    {"qk_norm_kind", "head"},
+    {"latent", "0"},
+    {"zero_experts", "0"},
+    {"router_linear_bias", "false"},
+    {"latent_norm", "false"},
+    {"output_scale", "false"},
+    {"output_gate", "none"},
+    {"capacity_percent", "0"},
+    {"capacity_padded", "true"},
+    {"shared_overlap", "false"},
 };
 
 static std::string textOf(const Located<int64_t> &V) {

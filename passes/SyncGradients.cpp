@@ -163,7 +163,11 @@ static ValueId broadcast(BlockBuilder &Build, ValueId V, const Group &To) {
 /// knows that of its replica (Megatron-LM, finalize_model_grads); with two
 /// copies each of two stages knows its part of it.
 void Synchronizer::sumTokenCounts(BlockBuilder &Build) {
-  Buffer One = Buffers.overReplicas({Axis::Cp, Axis::Dp});
+  // Up to core 0.12 without cp (distributed/finalize_model_grads.py).
+  Buffer One =
+      Buffers.overReplicas(*P.Spec.Parallel.Megatron < MegatronVersion::V0_13
+                               ? AxisList{Axis::Dp}
+                               : AxisList{Axis::Cp, Axis::Dp});
   One.Count = numberOf(P, 1);
   One.Copies = {};
   if (!*P.Spec.Train.PerTokenLoss ||

@@ -135,7 +135,27 @@ static bool hasScaledWeights(const TrainSpec &T) {
          Type == TypeKind::MXFP8;
 }
 
+/// Where both ends of a pipeline without stages between them have numbers of
+/// layers of their own, by which some releases divide.
+static KeyRange findEndsOfTwo(const Spec &S) {
+  const ParallelSpec &P = S.Parallel;
+  return where(P.FirstStageLayers.isPresent() &&
+                   P.LastStageLayers.isPresent() && *P.Pp == 2,
+               P.FirstStageLayers);
+}
+
 static constexpr RefusedPair RefusedPairs[] = {
+    {"first_stage_layers",
+     "`last_stage_layers` not to be set before core 0.13 with two stages",
+     "pp = 2", Config, findEndsOfTwo, MegatronVersion::V0_10,
+     MegatronVersion::V0_12},
+    {"first_stage_layers",
+     "`last_stage_layers` not to be set with two stages and vpp above 1",
+     "pp = 2", "transformer/transformer_layer.py, get_transformer_layer_offset",
+     [](const Spec &S) {
+       return *S.Parallel.Vpp > 1 ? findEndsOfTwo(S) : std::nullopt;
+     },
+     MegatronVersion::V0_13},
     {"overlap_param_gather", "`zero = 1` to 3", "zero = 0", Arguments,
      [](const Spec &S) {
        const auto &Key = S.Parallel.OverlapParamGather;
