@@ -6,6 +6,7 @@
 #include "analysis/Liveness.h"
 #include "analysis/Parameters.h"
 #include "ir/model/OpKinds.h"
+#include "ir/model/Shares.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -164,14 +165,15 @@ static Expr bufferBytes(Program &P, const Block &B) {
 void foretrace::measureMemory(Program &P, Block &B) {
   const TrainSpec &Train = P.Spec.Train;
   const int64_t Zero = *P.Spec.Parallel.Zero;
-  const bool IsStateShared = Zero == 1 || Zero == 2;
+  const bool AreWeights = sharesWeights(P);
+  const bool IsStateShared = (Zero == 1 || Zero == 2) && !AreWeights;
   auto Always = [](int64_t Bytes) {
     return [=](const Value &) { return Bytes; };
   };
   B.Totals.Weights = weightBytes(P, B) + bufferBytes(P, B);
   B.Totals.Gradients = stateBytes(
       P, B, Always(bytesPerElement(elementTypeOf(*Train.GradPrecision))),
-      Zero == 2);
+      Zero == 2 && !AreWeights);
   if (*Train.OffloadOptimizer) {
     B.Totals.Optimizer = B.Totals.Update = numberOf(P, 0);
   } else {

@@ -138,7 +138,8 @@ void BlockTimer::estimateTogether(llvm::ArrayRef<size_t> Ops,
   for (const size_t I : Ops)
     All += messageBytes(*P, B.Ops[B.Ops.idAt(I)]);
   const Nanoseconds Whole =
-      Links.timeOf(B, B.Ops[B.Ops.idAt(Ops.front())], All);
+      All == Bytes() ? Nanoseconds()
+                     : Links.timeOf(B, B.Ops[B.Ops.idAt(Ops.front())], All);
   __int128 Done = 0;
   int64_t Given = 0;
   for (const size_t I : Ops) {

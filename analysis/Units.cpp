@@ -2,6 +2,7 @@
 #include "analysis/Units.h"
 #include "analysis/Analyses.h"
 #include "analysis/Parameters.h"
+#include "ir/model/Shares.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -32,7 +33,7 @@ bool foretrace::hasUnits(const Program &P) {
 Unit foretrace::unitOf(ExprScope P, const Block &B) {
   const Expr None = numberOf(P, 0);
   if (!hasUnits(*P))
-    return {None, None, None, None, false};
+    return {None, None, None, None, None, false};
   const TiedHead At = tiedHeadOf(P->Spec.Parallel);
   llvm::SmallVector<ExprId, 32> Sizes, OfOthers, Trained;
   llvm::MapVector<ElementType, llvm::SmallVector<ExprId, 32>> Gathered;
@@ -48,13 +49,17 @@ Unit foretrace::unitOf(ExprScope P, const Block &B) {
       OfOthers.push_back(Sizes.back());
   }
   llvm::SmallVector<ExprId, 2> Weights;
-  if (*P->Spec.Parallel.Zero == 3)
+  if (sharesWeights(*P))
     for (const auto &[Type, Of] : Gathered)
       Weights.push_back(bytesOf(P, sumOf(P, Of), Type, ScaledBlocks::Weight));
   const bool IsOneBucket =
       !Sizes.empty() && (OfOthers.empty() || OfOthers.size() == Sizes.size());
-  return {sumOf(P, Sizes), sumOf(P, OfOthers.empty() ? Sizes : OfOthers),
-          sumOf(P, Weights), sumOf(P, Trained) * bytesOfReduced(P),
+  const Expr All = sumOf(P, Weights);
+  return {sumOf(P, Sizes),
+          sumOf(P, OfOthers.empty() ? Sizes : OfOthers),
+          All,
+          All * freesWeights(P),
+          sumOf(P, Trained) * bytesOfReduced(P),
           IsOneBucket};
 }
 
@@ -196,7 +201,7 @@ static std::optional<unsigned> lastLayerOf(const Program &P,
 
 ChunkUnits::ChunkUnits(ExprScope P, const Stage &S, unsigned Kind)
     : P(P), LastLayer(lastLayerOf(*P, S.Chunks[Kind].Layers)),
-      Ends(numberOf(P, 0)), OfLast{Ends, Ends}, OfOther{Ends, Ends},
+      Ends(numberOf(P, 0)), Kept(Ends), OfLast{Ends, Ends}, OfOther{Ends, Ends},
       Embedding(Ends) {
   if (!hasUnits(*P))
     return;
@@ -204,9 +209,14 @@ ChunkUnits::ChunkUnits(ExprScope P, const Stage &S, unsigned Kind)
   auto BlockOf = [&](unsigned I) -> const Block & {
     return P->Blocks[BlockId(I)];
   };
-  for (const auto &[Block, Count] : layersByBlock(S))
-    if (!isLayer(P, Block))
-      Ends += unitOf(P, BlockOf(Block)).Weights;
+  for (const auto &[Block, Count] : layersByBlock(S)) {
+    const Unit U = unitOf(P, BlockOf(Block));
+    if (isLayer(P, Block))
+      Kept += minus(U.Gathered, U.Weights) *
+              ofStage(P, S, KeyId::StageLayers, Block, Count);
+    else
+      Ends += U.Gathered;
+  }
   Neighbours Among(P);
   if (!Chunk.empty())
     Last = Chunk.back().Runs.back().Block.Index;
@@ -240,8 +250,9 @@ ChunkUnits::ChunkUnits(ExprScope P, const Stage &S, unsigned Kind)
 Expr ChunkUnits::at(unsigned Block, bool IsForward) const {
   if (isLayer(P, Block)) {
     const OtherLayers &Others = Block == LastLayer ? OfLast : OfOther;
-    return Ends + unitOf(P, P->Blocks[BlockId(Block)]).Weights +
+    return Ends + Kept + unitOf(P, P->Blocks[BlockId(Block)]).Weights +
            (IsForward ? Others.Forward : Others.Backward);
   }
-  return IsForward || Block == Last ? Ends : Ends + Embedding;
+  const Expr Whole = Ends + Kept;
+  return IsForward || Block == Last ? Whole : Whole + Embedding;
 }

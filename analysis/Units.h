@@ -20,6 +20,8 @@ bool hasUnits(const ir::Program &P);
 struct Unit {
   ir::Expr Elements;
   ir::Expr LastBucket; ///< elements that are reduced last: not of experts
+  ir::Expr Gathered;   ///< bytes of weights
+  /// Of those that are freed after the pass, and of gradients.
   ir::Expr Weights, Gradients;
   /// Whether all gradients are reduced at once: those of experts are apart.
   bool IsOneBucket;
@@ -55,6 +57,7 @@ private:
   std::optional<unsigned> Last;
   std::optional<unsigned> LastLayer; ///< its block
   ir::Expr Ends; ///< weights of embedding and head, on the stage
+  ir::Expr Kept; ///< of layers, which are not freed between the passes
   /// Layers that do not run while one does; backward the head as well.
   struct OtherLayers {
     ir::Expr Forward, Backward;

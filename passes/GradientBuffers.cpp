@@ -3,6 +3,7 @@
 #include "analysis/Analyses.h"
 #include "analysis/LayerCounts.h"
 #include "ir/model/OpKinds.h"
+#include "ir/model/Shares.h"
 #include "passes/BlockBuilder.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -12,7 +13,8 @@ using namespace foretrace;
 using namespace foretrace::ir;
 
 bool foretrace::gathersUpdated(const Program &P) {
-  return *P.Spec.Parallel.Zero == 1 || *P.Spec.Parallel.Zero == 2;
+  const int64_t Zero = *P.Spec.Parallel.Zero;
+  return (Zero == 1 || Zero == 2) && !sharesWeights(P);
 }
 
 /// Whether buffers are Megatron-LM's.
@@ -26,8 +28,7 @@ GradientBuffers::GradientBuffers(Program &P)
       ExpertBias(Replicated), P(P), None(Replicated.Count) {
   const ParallelSpec &Par = P.Spec.Parallel;
   // `shard` has summed them.
-  const bool AreSummed =
-      Par.DpFramework.is(DpFrameworkKind::Torch) && *Par.Zero >= 2;
+  const bool AreSummed = isOfTorch(Par) && *Par.Zero >= 2;
   if (P.Mesh[Axis::DpReplicate] > 1 && !AreSummed) {
     Copies.push_back({{Axis::DpReplicate}});
     HasReplicas = true;
@@ -73,14 +74,17 @@ Expr GradientBuffers::elementsOf(const Value &Gradient) const {
 }
 
 /// Fills \p B up with ZeRO 1, so that ranks have equal shares that begin at
-/// multiples of 256 bytes (pad_bucket_end), or in DeepSpeed of two elements
-/// (nccl_start_alignment_factor). With overlap_grad_reduce the first stage has
-/// several, of at least 40 million elements, each of which is filled.
-void GradientBuffers::fill(GradientBuffer &B) const {
-  if (*P.Spec.Parallel.Zero == 1 && !B.empty())
-    B.Count = roundUp(B.Count, !isOfMegatron(P)
-                                   ? sizeOf(P, B.Group) * 2
-                                   : lcm(sizeOf(P, B.Group), numberOf(P, 128)));
+/// multiples of 256 bytes (pad_bucket_end). With overlap_grad_reduce the first
+/// stage has several, of at least 40 million elements, each of which is filled.
+/// DeepSpeed fills up what is gathered only, Megatron-FSDP by rows.
+void GradientBuffers::fill(GradientBuffer &B, bool IsOfExperts) const {
+  const ParallelSpec &Par = P.Spec.Parallel;
+  if (isMegatronFsdp(Par) && gathersUpdated(P) && !B.empty() &&
+      *Par.Megatron >= MegatronVersion::V0_14)
+    B.Count =
+        roundUp(B.Count, sizeOf(P, B.Group) * rowsTogether(P, IsOfExperts));
+  if (*P.Spec.Parallel.Zero == 1 && isOfMegatron(P) && !B.empty())
+    B.Count = roundUp(B.Count, lcm(sizeOf(P, B.Group), numberOf(P, 128)));
 }
 
 /// Whether \p G is of biases of experts that ranks of tp sum: Megatron-LM's own
@@ -145,8 +149,6 @@ AxisList GradientBuffers::used(AxisList Axes) const {
   return Axes;
 }
 
-/// An empty buffer that is summed along \p Axes, and over the copies of the
-/// model.
 GradientBuffer GradientBuffers::overCopies(AxisList Axes) const {
   return {{used(std::move(Axes))}, None, Copies};
 }
@@ -186,8 +188,8 @@ void GradientBuffers::addBuckets(const Layers &ByBlock, bool IsTableFirst,
   if (IsTableFirst)
     std::swap(Dense, Table);
   for (GradientBucket *B : {&Dense, &Table, &Expert}) {
-    fill(B->All);
-    fill(B->Scaled);
+    fill(B->All, B == &Expert);
+    fill(B->Scaled, B == &Expert);
     B->All.Count += B->Scaled.Count;
     if (!B->All.empty())
       Buckets.push_back(std::move(*B));

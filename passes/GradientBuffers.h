@@ -56,6 +56,9 @@ public:
   GradientBuffer Shared;     ///< weights that all stages hold
   GradientBuffer ExpertBias; ///< tokens that every expert got
 
+  /// An empty buffer that is summed along \p Axes, and over the copies of the
+  /// model.
+  GradientBuffer overCopies(ir::AxisList Axes) const;
   /// An empty buffer that is summed along \p Axes over all replicas at once,
   /// and over the copies of the model in one replica.
   GradientBuffer overReplicas(ir::AxisList Axes) const;
@@ -72,13 +75,12 @@ private:
   };
 
   ir::AxisList used(ir::AxisList Axes) const;
-  GradientBuffer overCopies(ir::AxisList Axes) const;
   const LayerCounts &countsOf(unsigned Index, ir::TiedHead At);
   void collectTied(const ir::Stage &S, ir::TiedHead At);
   using Layers = llvm::SmallVector<std::pair<unsigned, ir::Expr>, 4>;
   void addBuckets(const Layers &ByBlock, bool IsTableFirst, ir::TiedHead At);
   ir::Expr elementsOf(const ir::Value &Gradient) const;
-  void fill(GradientBuffer &B) const;
+  void fill(GradientBuffer &B, bool IsOfExperts) const;
 
   ir::Program &P;
   const ir::Expr None;

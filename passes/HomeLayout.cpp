@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/HomeLayout.h"
 #include "analysis/Parameters.h"
+#include "ir/model/Shares.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 
@@ -23,10 +24,11 @@ bool foretrace::isOfStream(const Spec &S, const TensorType &T) {
   });
 }
 
-Layout foretrace::paramLayout(const Program &P, const TensorType &T) {
-  Layout L = splitBy(P, T, &DimInfo::ParamAxes);
-  if (*P.Spec.Parallel.Zero == 3)
-    for (Axis A : shareAxes(P, T))
+/// The root unit of FSDP has the table that the head reads again, gathered.
+Layout foretrace::paramLayout(const Program &P, const Value &V) {
+  Layout L = splitBy(P, V.Type, &DimInfo::ParamAxes);
+  if (sharesWeights(P) && !(hasTorchUnits(P) && isTableAgain(P, V)))
+    for (Axis A : shareAxes(P, V.Type))
       L.setFlat(A);
   return L;
 }

@@ -15,7 +15,7 @@ bool isOfStream(const ir::Spec &S, const ir::TensorType &T);
 
 /// Layout of a parameter of type \p T. With ZeRO stage 3 it is also an equal
 /// flat share over the ranks that hold the same part.
-ir::Layout paramLayout(const ir::Program &P, const ir::TensorType &T);
+ir::Layout paramLayout(const ir::Program &P, const ir::Value &V);
 
 /// Layout of an activation of type \p T between ops. Sequence parallelism
 /// splits the residual stream, which has seq and hidden, over tp.

@@ -6,6 +6,7 @@
 
 #include "analysis/Parameters.h"
 #include "ir/model/OpKinds.h"
+#include "ir/model/Shares.h"
 #include "ir/ranks/BlockTasks.h"
 #include "passes/Sharder.h"
 #include "llvm/ADT/STLExtras.h"
@@ -158,7 +159,8 @@ ValueId Sharder::gather(ValueId V, const Layout &To) {
 /// 2205.05198, section 4.2.2); what the expert dispatcher received is kept.
 /// The weights of what is recomputed stay gathered from there on, and those
 /// outside the layers, which are the root group of PyTorch's FSDP, throughout
-/// (torch/distributed/fsdp/_fully_shard/_fsdp_state.py, _root_pre_forward).
+/// (torch/distributed/fsdp/_fully_shard/_fsdp_state.py, _root_pre_forward), as
+/// all are with ZeRO 2 (reshard_after_forward = False; SHARD_GRAD_OP).
 bool Sharder::isKept(ValueId From, const Layout &To) const {
   const Value &V = B.Values[From];
   for (Axis A : allAxes()) {
@@ -166,8 +168,8 @@ bool Sharder::isKept(ValueId From, const Layout &To) const {
       continue;
     if (V.Layout.isFlat(A))
       return (Again.findPart(Old[Serving]) && !*P.Spec.Parallel.ZeroRefetch) ||
-             (P.Spec.Parallel.DpFramework.is(DpFrameworkKind::Torch) &&
-              isOutsideLayers(P, B));
+             (isOfTorch(P.Spec.Parallel) &&
+              (isOutsideLayers(P, B) || *P.Spec.Parallel.Zero == 2));
     if (!V.Layout.isSplit(A))
       continue;
     const DimKind K = V.Type.Dims[V.Layout.splitDim(A)].Kind;
@@ -221,8 +223,8 @@ ValueId Sharder::reduced(const Op &O, ValueId V) {
   const Layout To = reducedLayout(O, V);
   if (!isParamGradient(V))
     return convert(V, To);
-  const auto &By = P.Spec.Parallel.DpFramework;
-  if (By.is(DpFrameworkKind::DeepSpeed) && *P.Spec.Parallel.Zero == 2) {
+  const ParallelSpec &Par = P.Spec.Parallel;
+  if (Par.DpFramework.is(DpFrameworkKind::DeepSpeed) && *Par.Zero == 2) {
     Layout Whole = To;
     for (Axis A : allAxes())
       if (Whole.isFlat(A))
@@ -231,7 +233,7 @@ ValueId Sharder::reduced(const Op &O, ValueId V) {
       return step(Sum, OpKind::Slice, {}, To);
   }
   V = convert(V, To);
-  if (By.is(DpFrameworkKind::Torch) && *P.Spec.Parallel.Zero >= 2 &&
+  if (isOfTorch(Par) && *Par.Zero >= 2 &&
       layoutOf(V).isPartial(Axis::DpReplicate)) {
     Layout Summed = layoutOf(V);
     Summed.setWhole(Axis::DpReplicate);

@@ -42,7 +42,7 @@ void Sharder::placeInputs() {
     if (isBuffer(Old, B.Values.idAt(Index)))
       V.Layout = Layout();
     else if (V.Kind == ValueKind::Param)
-      V.Layout = paramLayout(P, V.Type);
+      V.Layout = paramLayout(P, V);
     else if (V.Kind == ValueKind::Input)
       V.Layout = dataLayout(P, B, V);
   }
@@ -421,9 +421,9 @@ void Sharder::run() {
 }
 
 bool foretrace::shard(Program &P, DiagnosticEngine &) {
-  for (Block &B : P.Blocks) {
+  for (Block &B : P.Blocks)
     Sharder(P, B).run();
+  for (Block &B : P.Blocks)
     measure(P, B);
-  }
   return true;
 }

@@ -19,7 +19,9 @@
 // so if set_requires_all_reduce asks for it, else every micro-batch).
 
 #include "analysis/Analyses.h"
+#include "analysis/LayerCounts.h"
 #include "ir/model/OpKinds.h"
+#include "ir/model/Shares.h"
 #include "lang/NumberText.h"
 #include "lang/diagnostics/Lang.h"
 #include "passes/BlockBuilder.h"
@@ -42,6 +44,7 @@ public:
 private:
   using Buffer = GradientBuffer;
 
+  Buffer wholeWeights(const Stage &S);
   Block stepBlock(const Stage &S);
   ValueId reduce(BlockBuilder &Build, llvm::StringRef Name, const Buffer &From,
                  bool Sharded);
@@ -190,12 +193,18 @@ void Synchronizer::sumTokenCounts(BlockBuilder &Build) {
 }
 
 /// What a rank has of gradients or parameters to update: with ZeRO its share.
+/// In DeepSpeed shares begin at multiples of two elements (runtime/zero/
+/// stage_1_and_2.py, nccl_start_alignment_factor).
 ValueId Synchronizer::share(BlockBuilder &Build, llvm::StringRef Name,
                             ValueKind Kind, ElementType Element,
                             const Buffer &Of) {
-  Dim Flat{DimKind::Flat, Of.Count};
+  const ParallelSpec &Par = P.Spec.Parallel;
+  const bool IsFilled = Par.DpFramework.is(DpFrameworkKind::DeepSpeed) &&
+                        gathersUpdated(P) && !Of.Group.empty();
+  Dim Flat{DimKind::Flat,
+           IsFilled ? roundUp(Of.Count, sizeOf(P, Of.Group) * 2) : Of.Count};
   ValueId V = Build.value(Kind, Name, {Element, {Flat}});
-  if (*P.Spec.Parallel.Zero > 0)
+  if (*Par.Zero > 0)
     for (Axis A : Of.Group.Axes)
       Build.block().Values[V].Layout.setFlat(A);
   return V;
@@ -268,14 +277,29 @@ static bool hasTrainedExperts(const Program &P) {
 /// all parameters, if the next forward pass does not (DistributedOptimizer,
 /// step_with_ready_grads; DistributedDataParallel, start_param_sync).
 static int64_t gathersOf(const Program &P) {
+  if (keepsSomeWhole(P))
+    return 1;
   if (!gathersUpdated(P))
     return 0;
   const ParallelSpec &Par = P.Spec.Parallel;
-  const bool HasTwo = areExpertsApart(P) && hasTrainedExperts(P);
+  const bool HasTwo =
+      areExpertsApart(P) && hasTrainedExperts(P) && !isMegatronFsdp(Par);
   return HasTwo && *Par.Zero == 1 && !Par.OverlapParamGather.is(true) &&
                  *Par.Megatron >= MegatronVersion::V0_9
              ? 2
              : 1;
+}
+
+/// Weights that ranks have whole, though each updates its share (DeepSpeed,
+/// runtime/zero/stage3.py, _post_step).
+GradientBuffer Synchronizer::wholeWeights(const Stage &S) {
+  Buffer Whole = Buffers.overCopies({Axis::Cp, Axis::Dp});
+  llvm::SmallVector<ExprId, 4> Counts;
+  for (const auto &[Index, Layers] : layersByBlock(S))
+    Counts.push_back(ofStage(P, S, KeyId::StageLayers, Index, Layers) *
+                     wholeWeightsOf(P, P.Blocks[BlockId(Index)]));
+  Whole.Count = sumOf(P, Counts);
+  return Whole;
 }
 
 Block Synchronizer::stepBlock(const Stage &S) {
@@ -310,9 +334,21 @@ Block Synchronizer::stepBlock(const Stage &S) {
   updateExpertBias(Build);
   sumTokenCounts(Build);
   Build.setOrigin(Blk.Range, "updated parameters");
+  // With ZeRO 3 no others are gathered.
+  const size_t NumKept = keepsSomeWhole(P) ? Updated.size() : 0;
+  if (NumKept != 0) {
+    const Buffer Whole = wholeWeights(S);
+    ExprId &Rest = Blk.Values[Updated.front()].Type.Dims.front().Size;
+    Rest = max(Expr(P.Sizes, Rest) + Whole.Count * -1, numberOf(P, 0));
+    Updated.push_back(share(Build, "params.whole", ValueKind::Activation,
+                            elementTypeOf(*P.Spec.Train.WeightPrecision),
+                            Whole));
+    Chunks.push_back(Chunks.front());
+  }
   Build.op(OpKind::Optimizer, "optimizer", Reduced, Updated);
   for (int64_t I = 0; I < gathersOf(P); ++I)
-    for (const auto &[Share, Chunk] : llvm::zip_equal(Updated, Chunks))
+    for (const auto &[Share, Chunk] :
+         llvm::drop_begin(llvm::zip_equal(Updated, Chunks), NumKept))
       if (const AxisList Axes = flatAxes(Blk.Values[Share].Layout);
           !Axes.empty())
         Blk.Ops[gather(Build, Share, Axes)].Chunk = Chunk;

@@ -5,6 +5,7 @@
 #include "backends/chakra/NodeWriter.h"
 #include "backends/chakra/Options.h"
 #include "backends/ranks/TaskLimits.h"
+#include "ir/model/Shares.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/Support/JSON.h"
@@ -101,6 +102,9 @@ bool chakra::check(const EmitRequest &Request, const Options &O,
   IsGood &= checkCounts(P, Range, Diags) && checkSteps(Request, Diags);
   IsGood &= checkSizes(P, Diags);
   reportExpertExchanges(Request, "`emit chakra`", Diags);
+  if (const ParallelSpec &Par = P.Spec.Parallel;
+      isOfTorch(Par) && *Par.Zero >= 2 && *Par.Pp > 1)
+    Diags.report(Par.DpFramework.Range, diag::ChakraUnits, *Par.Pp);
   if (O.IsFused && IsGood) { // what it sums has values
     const unsigned Before = Diags.errorCount();
     checkFused(Request, O, Diags);

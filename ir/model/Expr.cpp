@@ -346,6 +346,19 @@ std::pair<ExprId, int64_t> ExprTable::splitCoefficient(ExprId Of) const {
   return {Of, 1};
 }
 
+void ExprTable::forEachTerm(ExprId Of,
+                            llvm::function_ref<void(ExprId, int64_t)> Visit) {
+  Terms Summands;
+  int64_t Constant = 0;
+  summands(Of, Summands, Constant);
+  for (const ExprId Term : Summands) {
+    const auto &[Once, Times] = splitCoefficient(Term);
+    Visit(Once, Times);
+  }
+  if (Constant != 0)
+    Visit(constant(Constant), 1);
+}
+
 ExprId ExprTable::sum(llvm::ArrayRef<ExprId> Of) {
   Terms Summands;
   int64_t Constant = 0;

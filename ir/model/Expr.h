@@ -113,6 +113,9 @@ public:
   /// Adds any other operation; folded if both operands are constant.
   ExprId combine(ExprOp Op, ExprId Left, ExprId Right);
 
+  /// Calls \p Visit with each term of a sum, and how often it is in there.
+  void forEachTerm(ExprId Of, llvm::function_ref<void(ExprId, int64_t)> Visit);
+
   /// Returns \p Of with \p With in place of \p Leaf.
   ExprId replace(ExprId Of, ExprId Leaf, ExprId With);
 

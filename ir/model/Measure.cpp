@@ -2,6 +2,7 @@
 #include "ir/model/Measure.h"
 #include "ir/model/OpKinds.h"
 #include "ir/model/Routing.h"
+#include "ir/model/Shares.h"
 #include "ir/model/SpecKeys.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -197,9 +198,10 @@ Expr foretrace::ir::bytesOnRank(ExprScope P, const Value &V) {
   return bytesOf(P, {P.Sizes, V.OnRank.Id}, V.Type.Element, blocksOf(V));
 }
 
-Expr foretrace::ir::gatheredBytes(ExprScope P, const Value &V) {
-  return bytesOf(P, {P.Sizes, V.OnRank.Id}, V.Gathered.value_or(V.Type.Element),
-                 blocksOf(V));
+Expr foretrace::ir::gatheredBytes(ExprScope P, const Block &B, const Op &O) {
+  const Value &V = B.Values[O.Operands[0]];
+  return bytesOf(P, gatheredShareOf(P, B, V, O),
+                 V.Gathered.value_or(V.Type.Element), blocksOf(V));
 }
 
 /// Shares of flat tensors are padded, so a message is made of the shares.
@@ -207,7 +209,7 @@ static Expr bytesMoved(ExprScope P, const Block &B, const Op &O) {
   const Value &From = B.Values[O.Operands[0]], &To = B.Values[O.Results[0]];
   switch (O.Kind) {
   case OpKind::AllGather:
-    return gatheredBytes(P, From) * sizeOf(P, O.Group);
+    return gatheredBytes(P, B, O) * sizeOf(P, O.Group);
   case OpKind::ReduceScatter:
     return bytesOnRank(P, To) * sizeOf(P, O.Group);
   case OpKind::Ring: {
@@ -225,7 +227,7 @@ static Expr bytesMoved(ExprScope P, const Block &B, const Op &O) {
 
 void foretrace::ir::measure(Program &P, Block &B) {
   for (Value &V : B.Values)
-    V.OnRank = elementsOnRank(P, V.Type, V.Layout);
+    V.OnRank = shareOf(P, B, V);
   for (Op &O : B.Ops)
     if (isCollective(O.Kind) && O.Operands.size() == 1 &&
         O.Results.size() == 1 && !O.Group.empty())

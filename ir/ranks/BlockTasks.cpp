@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/ranks/BlockTasks.h"
 #include "ir/model/OpKinds.h"
+#include "ir/model/Shares.h"
 #include "ir/ranks/StepOps.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -13,12 +14,22 @@ BlockTasks::BlockTasks(const Program &P, const Block &B)
   trace();
 }
 
-static int64_t widthOf(const Op &O, const Mesh &M) {
+bool foretrace::ir::gathersEach(const Program &P, const Op &O) {
+  const ParallelSpec &Par = P.Spec.Parallel;
+  return O.Kind == OpKind::AllGather && O.Phase == Phase::Step &&
+         *Par.Zero == 3 && Par.DpFramework.is(DpFrameworkKind::DeepSpeed) &&
+         P.Mesh[Axis::Pp] == 1;
+}
+
+/// Nothing is sent of what ranks have.
+static int64_t widthOf(const Program &P, const Op &O) {
   if (!isCollective(O.Kind))
     return isView(O.Kind) ? 0 : 1;
-  const int64_t Ranks = O.Group.size(M);
-  if (Ranks == 1)
+  const int64_t Ranks = O.Group.size(P.Mesh);
+  if (Ranks == 1 || messageBytes(P, O) == Bytes())
     return 0;
+  if (gathersEach(P, O))
+    return static_cast<int64_t>(wholeShares(P).size());
   return O.Kind == OpKind::Ring ? 2 * (Ranks - 1) : 1;
 }
 
@@ -29,15 +40,12 @@ static bool isRead(const Block &B, const Op &O) {
          !llvm::is_contained(B.Signature.Inputs, O.Operands.front());
 }
 
-bool foretrace::ir::isOutsideLayers(const Program &P, const Block &B) {
-  return &P.Blocks[P.Layers.front().Runs.front().Block] == &B ||
-         &P.Blocks[P.Layers.back().Runs.back().Block] == &B;
-}
-
 bool foretrace::ir::gathersByUnit(const Program &P) {
   const ParallelSpec &Par = P.Spec.Parallel;
-  return Par.DpFramework.is(DpFrameworkKind::Torch) && *Par.Zero == 3 &&
-         *Par.Pp == 1;
+  const bool HasUnits =
+      Par.DpFramework.is(DpFrameworkKind::DeepSpeed) || isMegatronFsdp(Par);
+  return hasTorchUnits(P) ||
+         (HasUnits && *Par.Zero >= 2 && P.Mesh[Axis::Pp] == 1);
 }
 
 static UnitPart partOf(const Block &B, const Op &O) {
@@ -49,17 +57,19 @@ static UnitPart partOf(const Block &B, const Op &O) {
   if (V.Kind != ValueKind::Gradient ||
       B.Values[V.GradientOf].Kind != ValueKind::Param)
     return UnitPart::None;
-  if (O.Kind == OpKind::ReduceScatter)
-    return UnitPart::Reduce;
-  return llvm::is_contained(O.Group.Axes, Axis::DpReplicate) ? UnitPart::Sum
-                                                             : UnitPart::None;
+  auto IsOver = [&](Axis A) { return llvm::is_contained(O.Group.Axes, A); };
+  if (IsOver(Axis::DpReplicate))
+    return UnitPart::Sum;
+  return IsOver(Axis::Cp) || IsOver(Axis::Dp) || IsOver(Axis::Edp)
+             ? UnitPart::Reduce
+             : UnitPart::None;
 }
 
 void BlockTasks::number(const Program &P) {
   for (size_t N = 0; N < B.Ops.size(); ++N) {
     const OpId I = B.Ops.idAt(N);
     const ActionKind Action = Actions[I];
-    const int64_t Width = widthOf(B.Ops[I], P.Mesh);
+    const int64_t Width = widthOf(P, B.Ops[I]);
     Widths.add(Width);
     Firsts.add(Counts);
     Parts.add(gathersByUnit(P) && Width != 0 ? partOf(B, B.Ops[I])

@@ -22,21 +22,22 @@ struct TaskSource {
 };
 using TaskSources = llvm::SmallVector<TaskSource, 2>;
 
-/// What an op does for the weights of a unit of PyTorch's FSDP, which is a
-/// layer, or all that is outside the layers: one call each.
+/// What an op does for the weights of a unit, which are one call: in PyTorch's
+/// FSDP a unit is a layer, or all that is outside the layers, in DeepSpeed some
+/// layers.
 enum class UnitPart : unsigned char {
   None,
   Gather,      ///< of weights, in the forward pass
   GatherAgain, ///< in the backward pass
-  Reduce,      ///< of their gradients, to shares
+  Reduce,      ///< of their gradients
   Sum,         ///< of the shares over the other groups of replicas
 };
-/// Returns whether \p B is outside the layers: the first block of the model, or
-/// the last one.
-bool isOutsideLayers(const Program &P, const Block &B);
 /// Returns whether weights are gathered and reduced by units; with a pipeline
 /// this is not modelled.
 bool gathersByUnit(const Program &P);
+
+/// Returns whether an op of a step gathers weights one by one.
+bool gathersEach(const Program &P, const Op &O);
 
 /// The plan of a block. Its size depends only on the number of ops.
 class BlockTasks {
@@ -47,7 +48,8 @@ public:
   /// Returns the number of tasks of a step, whole or half.
   int64_t count(ActionKind Step) const { return Counts[index(Step)]; }
   /// Returns the number of tasks of an op: none for a view or a collective of
-  /// one rank; one message in each direction for each step of a ring.
+  /// one rank; one message in each direction for each step of a ring; one for
+  /// each weight that DeepSpeed gathers after the update.
   int64_t width(OpId Of) const { return Widths[Of]; }
   /// Returns the action that runs an op.
   ActionKind action(OpId Of) const { return Actions[Of]; }

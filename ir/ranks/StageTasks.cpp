@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/ranks/StageTasks.h"
-#include "ir/model/Boundary.h"
 #include "ir/model/OpKinds.h"
 #include "ir/model/Ranks.h"
 #include "ir/ranks/StepOps.h"
@@ -80,9 +79,7 @@ void StageTasks::addLayers(ChunkTasks &To, const LayerSequence &Layers) {
         To.Layers.insert(To.Layers.end(), static_cast<size_t>(R.Count),
                          {&plan(R.Block), {}});
   orderReads(To);
-  for (const auto &[Layer, L] : llvm::enumerate(To.Layers))
-    if (HasUnits && isOutsideLayers(P, L.Of->block()))
-      To.Roots.push_back(Layer);
+  addUnits(To);
   for (ActionKind Step :
        {ActionKind::Forward, ActionKind::Backward, ActionKind::BackwardInput,
         ActionKind::BackwardWeight}) {
@@ -129,7 +126,7 @@ void StageTasks::addOp(const Action &A, size_t Layer, OpId Of, Ids &To) {
   }
   if (const UnitPart Part = L.Of->part(Of); Part != UnitPart::None) {
     const ChunkTasks &In = Chunks[static_cast<size_t>(A.Chunk)];
-    const auto Calls = callsOf(In, unitOf(In, Layer), Part);
+    const auto Calls = callsOf(In, unitOf(In, Layer, Part), Part);
     const auto *Call = llvm::find_if(Calls, [&](const UnitCall &C) {
       return C.Over == L.Of->block().Ops[Of].Group;
     });
@@ -274,6 +271,8 @@ void StageTasks::op(const BlockTasks &Plan, OpId Of, Task &T, Visitor Visit) {
   T.Size = messageBytes(P, O);
   if (O.Kind == OpKind::Ring)
     return ring(O, T, Visit);
+  if (gathersEach(P, O))
+    return gatherEach(O, Plan.block(), T, Visit);
   T.Control = Communicated;
   Communicated = {Next};
   visit(T, Visit);

@@ -87,22 +87,28 @@ private:
       return Layer == R.Layer && Of == R.Of;
     }
   };
+  using UnitOfLayers = llvm::SmallVector<size_t, 2>;
+  using UnitLayers = llvm::ArrayRef<size_t>;
   struct ChunkTasks {
     std::vector<LayerTasks> Layers;
-    std::vector<Read> Reads;   ///< in order, before all else of a forward step
-    int64_t FirstLayer = 0;    ///< of the model
-    std::vector<size_t> Roots; ///< layers that are outside the layers
+    std::vector<Read> Reads; ///< in order, before all else of a forward step
+    int64_t FirstLayer = 0;  ///< of the model
+    /// Layers of units, from the first one: of those that are gathered, in the
+    /// order of the forward pass, and of those that are reduced, in that of the
+    /// backward pass.
+    std::vector<UnitOfLayers> Gathers, Reductions;
   };
   using Ids = llvm::SmallVectorImpl<int64_t>;
   using Visitor = llvm::function_ref<bool(int64_t, const Task &)>;
 
   void addLayers(ChunkTasks &To, const LayerSequence &Layers);
   void orderReads(ChunkTasks &Of) const;
-  using UnitLayers = llvm::ArrayRef<size_t>;
   void walkStep(const ChunkTasks &Of, bool IsForward,
                 llvm::function_ref<void(UnitLayers, UnitPart)> Unit,
                 llvm::function_ref<void(size_t)> Layer) const;
-  static UnitLayers unitOf(const ChunkTasks &Of, const size_t &Layer);
+  static UnitLayers unitOf(const ChunkTasks &Of, size_t Layer, UnitPart Part);
+  void addUnits(ChunkTasks &Of) const;
+  int64_t elementsOf(const LayerTasks &L, UnitPart Part) const;
   /// A call of a unit.
   struct UnitCall {
     Group Over;
@@ -144,6 +150,7 @@ private:
   void opOf(const Action &A, size_t Layer, OpId Of, Visitor Visit);
   void op(const BlockTasks &Plan, OpId Of, Task &T, Visitor Visit);
   void ring(const Op &Of, Task &T, Visitor Visit);
+  void gatherEach(const Op &Of, const Block &In, Task &T, Visitor Visit);
   void visit(Task &T, Visitor Visit);
 
   const Program &P;

@@ -1,22 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Units of PyTorch's FSDP in the tasks of a stage. Each gathers its weights,
-// and reduces their gradients, in one call
-// (torch/distributed/fsdp/_fully_shard/ _fsdp_param_group.py,
+// Units of PyTorch's FSDP and of DeepSpeed in the tasks of a stage. Each
+// gathers its weights, and reduces their gradients, in one call
+// (torch/distributed/fsdp/ _fully_shard/_fsdp_param_group.py,
 // _fsdp_collectives.py).
 #include "ir/model/Measure.h"
 #include "ir/model/OpKinds.h"
+#include "ir/model/Shares.h"
 #include "ir/ranks/StageTasks.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
+#include <algorithm>
 
 using namespace foretrace;
 using namespace foretrace::ir;
 
 /// The layers of the unit that contains \p Layer.
-StageTasks::UnitLayers StageTasks::unitOf(const ChunkTasks &Of,
-                                          const size_t &Layer) {
-  return llvm::is_contained(Of.Roots, Layer) ? UnitLayers(Of.Roots)
-                                             : UnitLayers(Layer);
+StageTasks::UnitLayers StageTasks::unitOf(const ChunkTasks &Of, size_t Layer,
+                                          UnitPart Part) {
+  const bool IsGather = Part <= UnitPart::GatherAgain;
+  for (const UnitOfLayers &U : IsGather ? Of.Gathers : Of.Reductions)
+    if (llvm::is_contained(U, Layer))
+      return U;
+  llvm_unreachable("every layer is in a unit");
+}
+
+/// Elements of the weights, or gradients, that ops of a layer are for.
+int64_t StageTasks::elementsOf(const LayerTasks &L, UnitPart Part) const {
+  Elements Sum;
+  const Block &B = L.Of->block();
+  for (size_t N = 0; N < B.Ops.size(); ++N)
+    if (const OpId I = B.Ops.idAt(N); L.Of->part(I) == Part) {
+      const ValueId Whole = Part == UnitPart::Reduce ? B.Ops[I].Operands.front()
+                                                     : B.Ops[I].Results.front();
+      Sum += P.Sizes.value(B.Values[Whole].OnRank);
+    }
+  constexpr int64_t Most = int64_t(1) << 61;
+  return Sum.isOverflow() ? Most : std::min(Sum.value(), Most);
+}
+
+/// In DeepSpeed weights are gathered together until they have as many elements
+/// as prefetch_bucket_size says, and gradients wait for others while no more
+/// than reduce_bucket_size are there; here those of a layer do so together
+/// (runtime/zero/partitioned_param_coordinator.py, fetch_sub_module; stage3.py
+/// and stage_1_and_2.py, reduce_independent_p_g_buckets_and_remove_grads).
+void StageTasks::addUnits(ChunkTasks &Of) const {
+  constexpr int64_t PrefetchBucket = 50'000'000, ReduceBucket = 500'000'000;
+  if (!HasUnits)
+    return;
+  const size_t Count = Of.Layers.size();
+  const ParallelSpec &Par = P.Spec.Parallel;
+  if (isOfTorch(Par) || (isMegatronFsdp(Par) && *Par.Zero == 3)) {
+    UnitOfLayers Roots;
+    for (size_t L = 0; L < Count; ++L)
+      (isOutsideLayers(P, Of.Layers[L].Of->block()) ? Roots
+                                                    : Of.Gathers.emplace_back())
+          .push_back(L);
+    Of.Reductions.assign(Of.Gathers.rbegin(), Of.Gathers.rend());
+    Of.Gathers.insert(Of.Gathers.begin(), Roots);
+    Of.Reductions.push_back(Roots);
+    return;
+  }
+  int64_t Gathered = PrefetchBucket, Reduced = ReduceBucket;
+  for (size_t L = 0; L < Count; ++L) {
+    if (Gathered >= PrefetchBucket) {
+      Of.Gathers.emplace_back();
+      Gathered = 0;
+    }
+    Of.Gathers.back().push_back(L);
+    Gathered += elementsOf(Of.Layers[L], UnitPart::Gather);
+  }
+  for (size_t L = Count; L-- > 0;) {
+    const int64_t Size = elementsOf(Of.Layers[L], UnitPart::Reduce);
+    if (Of.Reductions.empty() ||
+        (Size > ReduceBucket - Reduced && !isMegatronFsdp(Par))) {
+      Of.Reductions.emplace_back();
+      Reduced = 0;
+    }
+    Of.Reductions.back().insert(Of.Reductions.back().begin(), L);
+    Reduced += Size;
+  }
 }
 
 /// Walks through a step in order. In the backward pass the next unit is
@@ -26,36 +89,32 @@ void StageTasks::walkStep(const ChunkTasks &Of, bool IsForward,
                           llvm::function_ref<void(UnitLayers, UnitPart)> Unit,
                           llvm::function_ref<void(size_t)> Layer) const {
   const size_t Count = Of.Layers.size();
-  llvm::SmallVector<size_t, 0> Units; // in order
-  for (size_t N = 0; HasUnits && N < Count; ++N)
-    if (const size_t L = IsForward ? N : Count - 1 - N;
-        !llvm::is_contained(Of.Roots, L))
-      Units.push_back(L);
-  if (IsForward)
-    Unit(Of.Roots, UnitPart::Gather);
-  else if (!Units.empty())
-    Unit(Units.front(), UnitPart::GatherAgain);
-  size_t Next = 0;
-  for (size_t N = 0; N < Count; ++N) {
-    const size_t L = IsForward ? N : Count - 1 - N;
-    if (Next == Units.size() || Units[Next] != L) {
+  if (IsForward) {
+    auto Next = Of.Gathers.begin();
+    for (size_t L = 0; L < Count; ++L) {
+      if (Next != Of.Gathers.end() && Next->front() == L)
+        Unit(*Next++, UnitPart::Gather);
       Layer(L);
-      continue;
     }
-    ++Next;
-    if (IsForward)
-      Unit(L, UnitPart::Gather);
-    else if (Next < Units.size())
-      Unit(Units[Next], UnitPart::GatherAgain);
-    Layer(L);
-    if (!IsForward) {
-      Unit(L, UnitPart::Reduce);
-      Unit(L, UnitPart::Sum);
-    }
+    return;
   }
-  if (!IsForward) {
-    Unit(Of.Roots, UnitPart::Reduce);
-    Unit(Of.Roots, UnitPart::Sum);
+  auto Again = Of.Gathers.rbegin();
+  auto Reduced = Of.Reductions.begin();
+  auto GatherAgain = [&] {
+    if (Again != Of.Gathers.rend())
+      Unit(*Again, UnitPart::GatherAgain);
+  };
+  GatherAgain();
+  for (size_t L = Count; L-- > 0;) {
+    if (Again != Of.Gathers.rend() && Again->back() == L) {
+      ++Again;
+      GatherAgain();
+    }
+    Layer(L);
+    if (Reduced != Of.Reductions.end() && Reduced->front() == L) {
+      Unit(*Reduced, UnitPart::Reduce);
+      Unit(*Reduced++, UnitPart::Sum);
+    }
   }
 }
 
@@ -103,6 +162,20 @@ void StageTasks::unit(const Action &A, UnitLayers Layers, UnitPart Part,
       for (ValueId V : O.Operands)
         addSources(A, Of.Layer, Plan.sources(V), T.Data);
     }
+    T.Control = Communicated;
+    Communicated = {Next};
+    visit(T, Visit);
+  }
+}
+
+/// One weight after the other.
+void StageTasks::gatherEach(const Op &Of, const Block &In, Task &T,
+                            Visitor Visit) {
+  const int64_t OfElement =
+      Of.Group.size(P.Mesh) *
+      bytesPerElement(In.Values[Of.Operands.front()].Type.Element);
+  for (const int64_t Share : wholeShares(P)) {
+    T.Size = bytesOf(Elements(Share), OfElement);
     T.Control = Communicated;
     Communicated = {Next};
     visit(T, Visit);

@@ -272,6 +272,14 @@ void Deriver::checkEffects() {
           "without `zero = 2` or 3");
     P.ZeroPrefetch = {};
   }
+  for (auto [Key, Name] : {std::pair(&P.ZeroPersistence, "zero_persistence"),
+                           {&P.ZeroReuse, "zero_reuse"}})
+    if (Key->isPresent() &&
+        (!P.DpFramework.is(DpFrameworkKind::DeepSpeed) || *P.Zero != 3)) {
+      error(Key->Range, diag::KeyWithoutEffect, Name,
+            "without `dp_framework = deepspeed` and `zero = 3`");
+      *Key = {};
+    }
 }
 
 void Deriver::deriveExpertMesh() {

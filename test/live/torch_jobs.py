@@ -92,5 +92,5 @@ train {{
   sequence = {sizes["sequence"]}  micro_batch = {sizes["micro_batch"]}  global_batch = {batch}
   precision = {precision}  grad_precision = {reduced}  recompute = {recompute}
 }}
-parallel {{ {keys}  dp_framework = torch }}
+parallel {{ {keys}  dp_framework = {"torch_fsdp1" if kind == "fsdp1" else "torch"} }}
 """
