@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws random legal jobs that frameworks can run on a CPU.
 
-  generate.py SEED COUNT [--kind megatron|worlds|torch]
+  generate.py SEED COUNT [--kind megatron|small|dense|worlds|torch]
 
 Prints a table for run.sh with the release, name, number of ranks, logged ranks, and
 arguments of each job. Jobs of Megatron-LM alternate between its releases and use only
-options of their release. `worlds` are jobs of 64 to 1,024 ranks, a few of which run in a
-fake process group; `torch` are jobs of DDP, FSDP and DeepSpeed (torch_jobs.py).
+options of their release. `small` are jobs of up to 4 ranks without dropout and FSDP, `dense`
+those of them without experts, latent attention, multi-token prediction and context
+parallelism. `worlds` are jobs of 64 to 1,024 ranks, a few of which run in a fake process
+group; `torch` are jobs of DDP, FSDP and DeepSpeed (torch_jobs.py).
 """
 
 import argparse
@@ -27,6 +29,21 @@ def logged_ranks(job):
     step = job.tp * job.cp
     return ",".join(str(stage * each + job.rng.randrange(each // step) * step)
                     for stage in stages)
+
+
+def is_dense(job):
+    return not (job.has_experts or job.mtp or job.cp > 1
+                or job.is_set("--multi-latent-attention"))
+
+
+def draw_small(rng, release, kind):
+    """Draws a job that a few ranks run, whose memory is compared."""
+    while True:
+        job = draw_megatron(rng, release, False)
+        if job.world <= 4 and not job.is_fsdp and (kind == "small" or is_dense(job)):
+            job.add("--attention-dropout", 0)
+            job.add("--hidden-dropout", 0)
+            return job
 
 
 def draw_torch(rng):
@@ -59,11 +76,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("seed", type=int)
     parser.add_argument("count", type=int)
-    parser.add_argument("--kind", choices=("megatron", "worlds", "torch"), default="megatron")
+    parser.add_argument("--kind", choices=("megatron", "small", "dense", "worlds", "torch"),
+                        default="megatron")
     args = parser.parse_args()
     print("\t".join(COLUMNS))
     versions = [version for version, release in RELEASES.items()
-                if args.kind == "megatron" or release >= 16]
+                if args.kind != "worlds" or release >= 16]
     for index in range(args.count):
         rng = random.Random(f"{args.kind} {args.seed} {index}")
         name = f"{args.kind[0]}{args.seed}-{index:03}"
@@ -73,7 +91,9 @@ def main():
             continue
         version = versions[index % len(versions)]
         is_large = args.kind == "worlds"
-        job = draw_megatron(rng, RELEASES[version], is_large)
+        release = RELEASES[version]
+        job = draw_small(rng, release, args.kind) if args.kind in ("small", "dense") else \
+            draw_megatron(rng, release, is_large)
         print(version, name, job.world, logged_ranks(job) if is_large else "all",
               " ".join(map(str, job.arguments)), sep="\t")
 

@@ -21,10 +21,12 @@ import sys
 import torch
 
 import call_log
+import count_memory
 import cuda_stubs
 import launch
 
 LOG = call_log.LOG
+MEMORY = count_memory.MEMORY
 # Modules that the log names.
 NAMED = {"TransformerLayer", "SelfAttention", "MLASelfAttention", "MLP", "MoELayer",
          "TopKRouter", "ColumnParallelLinear", "RowParallelLinear", "VocabParallelEmbedding",
@@ -188,6 +190,8 @@ def log_phases():
     def log_step(name, step, *args, **kwargs):
         counts[name] = counts.get(name, -1) + 1
         with LOG.within(name.split("_", maxsplit=1)[0], counts[name]):
+            if name == "forward_step":
+                return MEMORY.forward(args[2], functools.partial(step, *args, **kwargs))
             return step(*args, **kwargs)
     for name in ("forward_step", "backward_step"):
         wrap(schedules, name, functools.partial(log_step, name))
@@ -207,7 +211,9 @@ def log_phases():
                     and not isinstance(each.step, functools.partial):
                 wrap(each, "step", log_update)
         try:
-            return train_step(*args, **kwargs)
+            result = train_step(*args, **kwargs)
+            MEMORY.count(*args[2:4])
+            return result
         finally:
             LOG.phase = "between"
     wrap(training, "train_step", log_iteration)
@@ -232,7 +238,8 @@ class Tokens(torch.utils.data.IterableDataset):
             mask = torch.tril(torch.ones(batch, 1, size, size)) < 0.5
             tokens = torch.randint(0, args.padded_vocab_size - 1, (batch, size + 1),
                                    generator=generator)
-            yield {"tokens": tokens[:, :-1].contiguous(), "labels": tokens[:, 1:].contiguous(),
+            # A part of a batch of one would share the memory of the whole.
+            yield {"tokens": tokens[:, :-1].clone(), "labels": tokens[:, 1:].clone(),
                    "loss_mask": torch.ones(batch, size), "attention_mask": mask,
                    "position_ids": torch.arange(size).repeat(batch, 1)}
 
@@ -283,7 +290,8 @@ def train(job, folder):
     sys.argv = ["pretrain_gpt.py", *arguments]
     torch.cuda.device_count = lambda: int(job["world"])
     os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "1"
-    if "fsdp" in job["arguments"]:
+    MEMORY.is_on = "fsdp" not in job["arguments"]
+    if not MEMORY.is_on:
         torch.cuda.current_device = lambda: 0
         del os.environ["CUDA_DEVICE_MAX_CONNECTIONS"]
         if job["ranks"] != "all":
@@ -293,6 +301,7 @@ def train(job, folder):
     finally:
         if torch.distributed.is_initialized():
             LOG.save(folder)
+            MEMORY.save(folder)
 
 
 def main():

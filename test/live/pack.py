@@ -4,7 +4,8 @@
 
   pack.py OUT LOGS
 
-Writes LOGS/VERSION/LAYOUT.csv.gz, with the calls of all ranks, and LOGS/layouts.tsv.
+Writes LOGS/VERSION/LAYOUT.csv.gz, with the calls of all ranks, and LOGS/layouts.tsv; and
+for judge_memory.py LOGS/memory.csv, with the bytes of all ranks of Megatron-LM.
 """
 
 import csv
@@ -35,16 +36,31 @@ def pack_job(folder, job, logs):
     return len(lines) - 1
 
 
+def memory_of(folder, job):
+    """Bytes of each rank and chunk."""
+    for path in sorted(folder.glob("memory*.csv")):
+        with open(path, encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                yield {"version": job["version"], "layout": job["layout"], **row}
+
+
+def write_table(path, rows, delimiter):
+    with open(path, "w", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0], delimiter=delimiter, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
 def main():
     out, logs = map(pathlib.Path, sys.argv[1:])
-    rows = []
+    rows, memory = [], []
     for done in sorted(out.glob("*/*/done")):
         job = read_job(done.parent)
         rows.append({**job, "rows": pack_job(done.parent, job, logs)})
-    with open(logs / "layouts.tsv", "w", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, rows[0], delimiter="\t", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+        memory += memory_of(done.parent, job)
+    write_table(logs / "layouts.tsv", rows, "\t")
+    if memory:
+        write_table(logs / "memory.csv", memory, ",")
 
 
 if __name__ == "__main__":
