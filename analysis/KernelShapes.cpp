@@ -139,12 +139,13 @@ void ShapeCollector::message(const Block &B, const Op &O, int64_t Times) {
     return;
   const int64_t OnDomain =
       Links ? std::llround(Links->placeOf(O.Group).OnDomain) : Ranks;
-  const Bytes Size = messageBytes(P, O);
-  addTo(Here.Messages,
-        MessageRun{O.Kind, textOf(O.Group, P.Spec, P.Mesh), Ranks, OnDomain,
-                   Size.value(), Times,
-                   Laws && Links ? Links->timeOf(B, O, Size) : Nanoseconds()},
-        std::plus());
+  forEachSize(P, O, [&](Bytes Size, int64_t Count) {
+    addTo(Here.Messages,
+          MessageRun{O.Kind, textOf(O.Group, P.Spec, P.Mesh), Ranks, OnDomain,
+                     Size.value(), Times * Count,
+                     Laws && Links ? Links->timeOf(B, O, Size) : Nanoseconds()},
+          std::plus());
+  });
 }
 
 void ShapeCollector::block(const Block &B, int64_t Times) {

@@ -132,14 +132,20 @@ OpTime BlockTimer::estimated(const KernelTimes &Laws, const Op &O) const {
 }
 
 /// Times \p Ops, whose messages are sent as one, and shares the time by bytes.
+/// Buckets are sent one after the other.
 void BlockTimer::estimateTogether(llvm::ArrayRef<size_t> Ops,
                                   CollectiveTimes &Links) {
   Bytes All;
   for (const size_t I : Ops)
     All += messageBytes(*P, B.Ops[B.Ops.idAt(I)]);
-  const Nanoseconds Whole =
-      All == Bytes() ? Nanoseconds()
-                     : Links.timeOf(B, B.Ops[B.Ops.idAt(Ops.front())], All);
+  const Op &First = B.Ops[B.Ops.idAt(Ops.front())];
+  Nanoseconds Whole;
+  if (First.Messages.empty() && All != Bytes())
+    Whole = Links.timeOf(B, First, All);
+  else if (!First.Messages.empty())
+    forEachSize(*P, First, [&](Bytes Size, int64_t Count) {
+      Whole += Links.timeOf(B, First, Size) * Count;
+    });
   __int128 Done = 0;
   int64_t Given = 0;
   for (const size_t I : Ops) {

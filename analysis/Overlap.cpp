@@ -220,11 +220,14 @@ void Overlapper::block(Block &B) const {
 
 /// Returns the share of the gradients of \p O whose reduction begins when the
 /// last ones are made, or of the parameters without which no layer can begin.
-/// That is all but on the first stage, where the first chunk has several
-/// buckets (Megatron-LM, distributed_data_parallel.py, __init__). \p O is of
-/// the first chunk.
+/// That is all of one message. Others than Megatron-LM have buckets of the size
+/// of its, on the first stage. \p O is of the first chunk.
 double Overlapper::lastBucket(const Op &O, const Stage &S) const {
-  if (S.First != 0)
+  if (!O.Messages.empty())
+    return static_cast<double>(O.Messages.back().Each.back().Elements) /
+           static_cast<double>(*messageSum(O.Messages));
+  const auto &By = P.Spec.Parallel.DpFramework;
+  if (S.First != 0 || !By.isPresent() || By.is(DpFrameworkKind::Megatron))
     return 1;
   const ValueId Whole =
       O.Kind == OpKind::AllGather ? O.Results.front() : O.Operands.front();
@@ -273,7 +276,7 @@ void Overlapper::step(const Stage &S) const {
   Block &B = P.Blocks[S.Step];
   Ops Reductions, Gathers;
   for (Op &O : B.Ops) {
-    if (!isOverReplicas(O))
+    if (!isOverReplicas(O) && !isOver(O, Axis::Cp))
       continue;
     if (O.Kind == OpKind::AllGather)
       Gathers.push_back(&O);

@@ -121,6 +121,8 @@ Derivation TimeMaker::collective(const ir::Op &O) {
   D.Note = "by the law of its collective (docs/time.md), " +
            CollectiveTimes(Of).describe(O) +
            "; ZeRO sends what it gathers or reduces of a layer as one message";
+  if (const int64_t Count = messageCount(O); Count > 1)
+    D.Note += "; this is the sum of " + std::to_string(Count) + " buckets";
   return D;
 }
 

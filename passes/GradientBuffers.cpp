@@ -17,10 +17,52 @@ bool foretrace::gathersUpdated(const Program &P) {
   return (Zero == 1 || Zero == 2) && !sharesWeights(P);
 }
 
-/// Whether buffers are Megatron-LM's.
-static bool isOfMegatron(const Program &P) {
-  const auto &By = P.Spec.Parallel.DpFramework;
-  return !By.isPresent() || By.is(DpFrameworkKind::Megatron);
+/// Whether a stage has experts: then each has an optimizer for some
+/// (optimizer/__init__.py, get_megatron_optimizer).
+static bool hasTrainedExperts(const Program &P) {
+  return llvm::any_of(P.Blocks, [](const Block &B) {
+    return llvm::any_of(B.Values, [&](const Value &V) {
+      return V.Kind == ValueKind::Gradient && V.GradientOf.isValid() &&
+             B.Values[V.GradientOf].Kind == ValueKind::Param &&
+             B.Values[V.GradientOf].Type.indexOf(DimKind::Expert) >= 0;
+    });
+  });
+}
+
+/// How often ranks gather updated parameters. Megatron-LM has an optimizer for
+/// experts and one for the rest, and since core 0.9 each starts the gathers of
+/// all parameters, if the next forward pass does not (DistributedOptimizer,
+/// step_with_ready_grads; DistributedDataParallel, start_param_sync).
+int64_t foretrace::gathersOf(const Program &P) {
+  if (keepsSomeWhole(P))
+    return 1;
+  if (!gathersUpdated(P))
+    return 0;
+  const ParallelSpec &Par = P.Spec.Parallel;
+  const bool HasTwo = isOfMegatron(P) && areExpertsApart(P) &&
+                      hasTrainedExperts(P) && !isMegatronFsdp(Par);
+  return HasTwo && *Par.Zero == 1 && !Par.OverlapParamGather.is(true) &&
+                 *Par.Megatron >= MegatronVersion::V0_9
+             ? 2
+             : 1;
+}
+
+/// How often replicas sum gradients. Since core 0.16 Megatron-LM starts a sum
+/// in finish_grad_sync, too, until gradients were ready while others were
+/// summed: never where the schedule starts all sums, which is after the
+/// backward passes (schedules.py, grad_sync_func). With several instances of
+/// the optimizer no handle tells that there was one (param_and_grad_buffer.py,
+/// is_first_batch).
+int64_t foretrace::sumsOf(const Program &P, const Stage &S) {
+  const ParallelSpec &Par = P.Spec.Parallel;
+  const bool IsLate =
+      S.ReceivesForward || *Par.Schedule == ScheduleKind::Interleaved;
+  return isOfMegatron(P) && *Par.Zero == 1 && *Par.Pp > 1 && IsLate &&
+                 P.Mesh[Axis::DpReplicate] > 1 &&
+                 Par.OverlapGradReduce.is(true) &&
+                 *Par.Megatron >= MegatronVersion::V0_16
+             ? 2
+             : 1;
 }
 
 GradientBuffers::GradientBuffers(Program &P)
@@ -55,14 +97,18 @@ static std::vector<const Value *> paramGradients(const Block &B) {
   return Gradients;
 }
 
-/// Elements of a gradient in its buffer. With ZeRO 1 each parameter, and so the
-/// one of each expert, begins at a multiple of 64 elements (Megatron-LM since
-/// core 0.8, param_and_grad_buffer.py; optimizer/param_layout.py,
-/// pad_param_start).
+/// Whether each parameter, and so the one of each expert, begins at a multiple
+/// of 64 elements: with ZeRO 1 (Megatron-LM since core 0.8,
+/// param_and_grad_buffer.py; optimizer/param_layout.py, pad_param_start).
+bool GradientBuffers::hasAligned() const {
+  return *P.Spec.Parallel.Zero == 1 && isOfMegatron(P) &&
+         *P.Spec.Parallel.Megatron >= MegatronVersion::V0_8;
+}
+
+/// Elements of a gradient in its buffer.
 Expr GradientBuffers::elementsOf(const Value &Gradient) const {
   const Expr All = unsharedElements(P, Gradient);
-  if (*P.Spec.Parallel.Zero != 1 || !isOfMegatron(P) ||
-      *P.Spec.Parallel.Megatron < MegatronVersion::V0_8)
+  if (!hasAligned())
     return All;
   const Expr Step = numberOf(P, 64);
   const int I = Gradient.Type.indexOf(DimKind::Expert);
@@ -73,18 +119,43 @@ Expr GradientBuffers::elementsOf(const Value &Gradient) const {
   return roundUp(All / Experts, Step) * Experts;
 }
 
-/// Fills \p B up with ZeRO 1, so that ranks have equal shares that begin at
-/// multiples of 256 bytes (pad_bucket_end). With overlap_grad_reduce the first
-/// stage has several, of at least 40 million elements, each of which is filled.
-/// DeepSpeed fills up what is gathered only, Megatron-FSDP by rows.
+/// Of which messages are multiples with ZeRO 1, so that ranks have equal shares
+/// that begin at multiples of 256 bytes (pad_bucket_end).
+Expr GradientBuffers::step(const GradientBuffer &B) const {
+  const bool IsWide = P.Spec.Parallel.DdpPadBuckets.is(true);
+  return lcm(sizeOf(P, B.Group), numberOf(P, IsWide ? 1 << 16 : 128));
+}
+
+Expr GradientBuffers::rests() const {
+  Expr Sum = None;
+  for (const auto &[Block, Layers] : layersByBlock(P.Layers))
+    for (const Value *G : paramGradients(P.Blocks[BlockId(Block)])) {
+      const int I = G->Type.indexOf(DimKind::Expert);
+      const bool IsExpert = areExpertsApart(P) && I >= 0;
+      const AxisList Axes =
+          IsExpert ? AxisList{Axis::Edp} : AxisList{Axis::Cp, Axis::Dp};
+      if (P.Mesh.groupSize(Axes) == 1)
+        continue;
+      const Expr Whole = step({{Axes}, None});
+      const Expr Size =
+          elementsOf(*G) /
+          (I < 0 ? numberOf(P, 1)
+                 : extentOnRank(P, G->Type, G->Layout, static_cast<size_t>(I)));
+      Sum += Size + floorDiv(Size, Whole) * Whole * -1;
+    }
+  return Sum;
+}
+
+/// Fills \p B up with ZeRO 1. DeepSpeed fills up what is gathered only,
+/// Megatron-FSDP by rows.
 void GradientBuffers::fill(GradientBuffer &B, bool IsOfExperts) const {
   const ParallelSpec &Par = P.Spec.Parallel;
   if (isMegatronFsdp(Par) && gathersUpdated(P) && !B.empty() &&
       *Par.Megatron >= MegatronVersion::V0_14)
     B.Count =
         roundUp(B.Count, sizeOf(P, B.Group) * rowsTogether(P, IsOfExperts));
-  if (*P.Spec.Parallel.Zero == 1 && isOfMegatron(P) && !B.empty())
-    B.Count = roundUp(B.Count, lcm(sizeOf(P, B.Group), numberOf(P, 128)));
+  if (*Par.Zero == 1 && isOfMegatron(P) && !B.empty())
+    B.Count = roundUp(B.Count, step(B));
 }
 
 /// Whether \p G is of biases of experts that ranks of tp sum: Megatron-LM's own
@@ -97,6 +168,34 @@ static bool isMarkedBias(const Program &P, const Value &G) {
          G.Type.indexOf(DimKind::ExpertFfn) < 0;
 }
 
+std::vector<const Value *> GradientBuffers::gradientsOf(const Block &B,
+                                                        TiedHead At) const {
+  std::vector<const Value *> Gradients = paramGradients(B);
+  llvm::erase_if(Gradients, [&](const Value *G) {
+    return !isStored(B.Values[G->GradientOf], At);
+  });
+  return Gradients;
+}
+
+ExprId GradientBuffers::LayerCounts::*
+GradientBuffers::partOf(const Block &B, const Value &G) const {
+  const Value &Param = B.Values[G.GradientOf];
+  const bool IsExpert =
+      areExpertsApart(P) && Param.Type.indexOf(DimKind::Expert) >= 0;
+  const ElementType Stored = Param.Type.Element;
+  if (isScaled(gathersUpdated(P) ? Param.Gathered.value_or(Stored) : Stored))
+    return IsExpert ? &LayerCounts::ExpertScaled : &LayerCounts::DenseScaled;
+  const bool IsEmbedding = &B == &P.Blocks[P.Layers.front().Runs.front().Block];
+  // Beside a branch, which has the table of the embedding (Megatron-LM,
+  // language_module.py, shared_embedding_or_output_weight).
+  const bool IsHead = P.Spec.Model.Branch &&
+                      &B == &P.Blocks[P.Layers.back().Runs.front().Block];
+  if (G.Type.indexOf(DimKind::Vocab) >= 0 &&
+      (IsEmbedding || Param.Copy || (Param.Tied && !IsHead)))
+    return &LayerCounts::Table;
+  return IsExpert ? &LayerCounts::Expert : &LayerCounts::Dense;
+}
+
 /// Of one layer of a block.
 const GradientBuffers::LayerCounts &GradientBuffers::countsOf(unsigned Index,
                                                               TiedHead At) {
@@ -105,42 +204,36 @@ const GradientBuffers::LayerCounts &GradientBuffers::countsOf(unsigned Index,
     return It->second;
   const Block &B = P.Blocks[BlockId(Index)];
   using Terms = llvm::SmallVector<ExprId, 32>;
-  Terms Dense, Expert, DenseScaled, ExpertScaled, Table, Replicated, Shared,
-      ExpertBias;
-  const bool AreApart = areExpertsApart(P);
-  const bool IsEmbedding = Index == P.Layers.front().Runs.front().Block.Index;
-  // Beside a branch, which has the table of the embedding (Megatron-LM,
-  // language_module.py, shared_embedding_or_output_weight).
-  const bool IsHead =
-      P.Spec.Model.Branch && Index == P.Layers.back().Runs.front().Block.Index;
-  for (const Value *G : paramGradients(B)) {
+  Terms Replicated, Shared, ExpertBias;
+  std::pair<ExprId LayerCounts::*, Terms> Into[] = {
+      {&LayerCounts::Dense, {}},
+      {&LayerCounts::Expert, {}},
+      {&LayerCounts::DenseScaled, {}},
+      {&LayerCounts::ExpertScaled, {}},
+      {&LayerCounts::Table, {}}};
+  for (const Value *G : gradientsOf(B, At)) {
     const Value &Param = B.Values[G->GradientOf];
-    if (!isStored(Param, At))
-      continue;
     if (G->Layout.isPartial(Axis::Tp) || isMarkedBias(P, *G))
       Replicated.push_back(G->OnRank.Id);
     if (Param.Shared)
       Shared.push_back(unsharedElements(P, *G));
-    const bool IsExpert = AreApart && Param.Type.indexOf(DimKind::Expert) >= 0;
-    const ElementType Stored = Param.Type.Element;
-    const bool IsOfScaled =
-        isScaled(gathersUpdated(P) ? Param.Gathered.value_or(Stored) : Stored);
-    const bool IsTable = G->Type.indexOf(DimKind::Vocab) >= 0 &&
-                         (IsEmbedding || Param.Copy || (Param.Tied && !IsHead));
-    Terms &Into = IsTable && !IsOfScaled ? Table
-                  : IsOfScaled ? (IsExpert ? ExpertScaled : DenseScaled)
-                               : (IsExpert ? Expert : Dense);
-    Into.push_back(elementsOf(*G));
+    const auto Part = partOf(B, *G);
+    llvm::find_if(Into, [&](const auto &Of) {
+      return Of.first == Part;
+    })->second.push_back(elementsOf(*G));
   }
   llvm::DenseSet<unsigned> Routers;
   for (const Op &O : B.Ops)
     if (O.Kind == OpKind::Route && O.Phase == Phase::Forward &&
         O.Operands.size() > 1 && Routers.insert(O.Operands[1].Index).second)
       ExpertBias.push_back(B.Values[O.Operands[1]].OnRank.Id);
-  return It->second = {P.Sizes.sum(Dense),       P.Sizes.sum(Expert),
-                       P.Sizes.sum(DenseScaled), P.Sizes.sum(ExpertScaled),
-                       P.Sizes.sum(Table),       P.Sizes.sum(Replicated),
-                       P.Sizes.sum(Shared),      P.Sizes.sum(ExpertBias)};
+  LayerCounts &Of = It->second;
+  for (const auto &[Part, Sum] : Into)
+    Of.*Part = P.Sizes.sum(Sum);
+  Of.Replicated = P.Sizes.sum(Replicated);
+  Of.Shared = P.Sizes.sum(Shared);
+  Of.ExpertBias = P.Sizes.sum(ExpertBias);
+  return Of;
 }
 
 /// Those of \p Axes along which there is more than one rank.
@@ -164,33 +257,41 @@ GradientBuffer GradientBuffers::overReplicas(AxisList Axes) const {
   return {{used(std::move(Axes))}, None, twins()};
 }
 
-/// Adds what a chunk with these layers has. With ZeRO 1 a table that another
-/// stage holds, too, has a bucket of its own (param_and_grad_buffer.py,
+/// Adds what a chunk has. With ZeRO 1 a table that another stage holds, too,
+/// has a bucket of its own (param_and_grad_buffer.py,
 /// _does_param_require_new_bucket), in the reverse order of layers.
-void GradientBuffers::addBuckets(const Layers &ByBlock, bool IsTableFirst,
-                                 TiedHead At) {
+void GradientBuffers::addBuckets(const Chunk &C, TiedHead At) {
   const GradientBuffer OfDense = overCopies({Axis::Cp, Axis::Dp}),
                        OfExpert = overCopies({Axis::Edp});
-  GradientBucket Dense{"dense", OfDense, OfDense},
-      Table = Dense, Expert{"expert", OfExpert, OfExpert};
-  for (auto [Into, OfLayer] : {std::pair(&Dense.All, &LayerCounts::Dense),
-                               {&Dense.Scaled, &LayerCounts::DenseScaled},
-                               {&Expert.All, &LayerCounts::Expert},
-                               {&Expert.Scaled, &LayerCounts::ExpertScaled},
-                               {&Table.All, &LayerCounts::Table}}) {
-    llvm::SmallVector<ExprId, 4> Terms;
-    for (const auto &[Index, Count] : ByBlock)
-      Terms.push_back(Count * Expr(P.Sizes, countsOf(Index, At).*OfLayer));
-    Into->Count = sumOf(P, Terms);
+  GradientBucket Dense{"dense", OfDense, OfDense, OfDense},
+      Table = Dense, Expert{"expert", OfExpert, OfExpert, OfExpert};
+  const bool IsTableApart = !Tied.empty() && *P.Spec.Parallel.Zero == 1;
+  using Part = ExprId LayerCounts::*;
+  const Part DenseParts[] = {&LayerCounts::Dense, &LayerCounts::Table};
+  const std::pair<GradientBuffer *, llvm::SmallVector<Part, 2>> Buffers[] = {
+      {&Dense.Plain,
+       {DenseParts, IsTableApart ? DenseParts + 1 : std::end(DenseParts)}},
+      {&Dense.Scaled, {&LayerCounts::DenseScaled}},
+      {&Expert.Plain, {&LayerCounts::Expert}},
+      {&Expert.Scaled, {&LayerCounts::ExpertScaled}},
+      {&Table.Plain, {&LayerCounts::Table}}};
+  for (const auto &[Into, Parts] : Buffers) {
+    if (Into == &Table.Plain && !IsTableApart)
+      continue;
+    for (const Part OfLayer : Parts) {
+      llvm::SmallVector<ExprId, 4> Terms;
+      for (const auto &[Index, Count] : C.ByBlock)
+        Terms.push_back(Count *
+                        ir::Expr(P.Sizes, countsOf(Index, At).*OfLayer));
+      Into->Count += sumOf(P, Terms);
+    }
+    cut(*Into, Parts, C, At);
   }
-  if (Tied.empty() || *P.Spec.Parallel.Zero != 1)
-    Dense.All.Count += std::exchange(Table.All.Count, None);
-  if (IsTableFirst)
+  if (C.IsTableFirst)
     std::swap(Dense, Table);
   for (GradientBucket *B : {&Dense, &Table, &Expert}) {
-    fill(B->All, B == &Expert);
-    fill(B->Scaled, B == &Expert);
-    B->All.Count += B->Scaled.Count;
+    B->All.Count = B->Plain.Count + B->Scaled.Count;
+    B->All.Messages = joined(*B);
     if (!B->All.empty())
       Buckets.push_back(std::move(*B));
   }
@@ -230,11 +331,13 @@ void GradientBuffers::collect(const Stage &S) {
     Into->Count = sumOf(P, Terms);
   collectTied(S, At);
   Buckets.clear();
+  std::optional<int64_t> BucketSize = bucketSizeOf(P, S);
   // A head comes after all layers, the embedding of a branch before them.
   const bool IsTableFirst =
       S.ReceivesForward && *P.Spec.Model.Tied && !P.Spec.Model.Branch;
   if (!hasBuffersPerChunk(P, S))
-    return addBuckets(All, IsTableFirst, At);
+    return addBuckets({All, &S.Chunks.front().Layers, IsTableFirst, BucketSize},
+                      At);
   int64_t Chunk = 0;
   for (const auto &[Kind, C] : llvm::enumerate(S.Chunks)) {
     Layers OfChunk;
@@ -243,7 +346,9 @@ void GradientBuffers::collect(const Stage &S) {
                                         firstChunk(S, Kind))});
     for (int64_t I = 0; I < C.Count; ++I) {
       const size_t Before = Buckets.size();
-      addBuckets(OfChunk, IsTableFirst, At);
+      addBuckets({OfChunk, &C.Layers, IsTableFirst,
+                  std::exchange(BucketSize, std::nullopt)},
+                 At);
       for (GradientBucket &B : llvm::drop_begin(Buckets, Before))
         B.Chunk = Chunk;
       ++Chunk;

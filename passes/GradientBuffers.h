@@ -8,6 +8,7 @@
 
 #include "analysis/Parameters.h"
 #include "ir/model/Program.h"
+#include "passes/GradientBuckets.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
@@ -21,19 +22,30 @@ struct GradientBuffer {
   ir::Expr Count; ///< elements, of one rank
   /// Groups over which the result is summed next, one after the other.
   llvm::ArrayRef<ir::Group> Copies = {};
+  ir::MessageList Messages = {}; ///< in which it travels, if not in one
 
   bool empty() const { return Count.isConstant(0); }
 };
 
-/// What replicas reduce, and gather, in one message.
+/// What replicas reduce, and gather, of one buffer.
 struct GradientBucket {
   llvm::StringRef Name; ///< "dense" or "expert": whose group it is
   GradientBuffer All;
-  /// Those of weights that are gathered, or else stored, in a type with scales.
-  GradientBuffer Scaled;
+  /// Those of weights that are gathered, or else stored, in a type with scales,
+  /// and the others. They are reduced together.
+  GradientBuffer Scaled, Plain;
   /// The chunk that has them, if it is one of several.
   std::optional<int64_t> Chunk = std::nullopt;
 };
+
+/// Returns the messages in which a buffer with weights of two types is reduced:
+/// the others go with the last ones of those with scales (Megatron-LM,
+/// param_and_grad_buffer.py, partition_buckets).
+ir::MessageList joined(const GradientBucket &B);
+
+/// Returns how often replicas of \p S sum gradients, and gather parameters.
+int64_t sumsOf(const ir::Program &P, const ir::Stage &S);
+int64_t gathersOf(const ir::Program &P);
 
 /// Returns whether ranks gather the shares of parameters that they update.
 bool gathersUpdated(const ir::Program &P);
@@ -64,6 +76,9 @@ public:
   GradientBuffer overReplicas(ir::AxisList Axes) const;
   /// The two copies of the model that a bidirectional schedule keeps.
   llvm::ArrayRef<ir::Group> twins() const;
+  /// With ZeRO 1 zero if no bucket has to be filled up, wherever a buffer is
+  /// cut: then the sizes of buffers do not depend on it.
+  ir::Expr rests() const;
 
 private:
   /// Elements of gradients of one layer on one rank, and of router biases.
@@ -78,8 +93,26 @@ private:
   const LayerCounts &countsOf(unsigned Index, ir::TiedHead At);
   void collectTied(const ir::Stage &S, ir::TiedHead At);
   using Layers = llvm::SmallVector<std::pair<unsigned, ir::Expr>, 4>;
-  void addBuckets(const Layers &ByBlock, bool IsTableFirst, ir::TiedHead At);
+  /// The layers of a chunk, and the least size of its buckets.
+  struct Chunk {
+    Layers ByBlock;
+    const ir::LayerSequence *Sequence;
+    bool IsTableFirst;
+    std::optional<int64_t> BucketSize = std::nullopt;
+  };
+  void addBuckets(const Chunk &C, ir::TiedHead At);
+  /// The part of a buffer that the gradient of \p B is in.
+  ir::ExprId LayerCounts::*partOf(const ir::Block &B,
+                                  const ir::Value &Gradient) const;
+  std::vector<const ir::Value *> gradientsOf(const ir::Block &B,
+                                             ir::TiedHead At) const;
+  using Parts = llvm::ArrayRef<ir::ExprId LayerCounts::*>;
+  llvm::SmallVector<BucketParam, 32> paramsOf(const ir::Block &B, Parts Of,
+                                              ir::TiedHead At) const;
+  void cut(GradientBuffer &B, Parts Of, const Chunk &C, ir::TiedHead At) const;
+  ir::Expr step(const GradientBuffer &B) const;
   ir::Expr elementsOf(const ir::Value &Gradient) const;
+  bool hasAligned() const;
   void fill(GradientBuffer &B, bool IsOfExperts) const;
 
   ir::Program &P;

@@ -254,3 +254,48 @@ ValueId Sharder::unsliced(ValueId V) {
       return V;
   return convert(V, Made);
 }
+
+/// What the dispatcher of \p V's tokens made, if one did: the tokens of slots
+/// and their probabilities go out together, and their dimensions correspond.
+llvm::SmallVector<ValueId, 2> Sharder::dispatchedWith(ValueId V) const {
+  for (const Op &O : B.Ops)
+    if (O.Kind == OpKind::Permute && O.Derivative == Derivative::None &&
+        llvm::is_contained(O.Results, V))
+      return O.Results;
+  return {};
+}
+
+/// Whether \p V is a gradient of what a dispatcher sent, which goes back to it.
+bool Sharder::isReturned(ValueId V) const {
+  const ValueId Of = B.Values[V].GradientOf;
+  return Of.isValid() && !dispatchedWith(Of).empty();
+}
+
+/// The old op that made \p V, perhaps by a reduction.
+OpId Sharder::makerOf(ValueId V) const {
+  for (const Conversion &C : Conversions)
+    if (C.Result == V)
+      return C.For;
+  for (size_t N = 0; N < Old.size(); ++N)
+    if (llvm::is_contained(Old[Old.idAt(N)].Results, V))
+      return Old.idAt(N);
+  return Serving;
+}
+
+/// Returns whether \p V is the gradient of tokens that experts got, which is
+/// converted to another type or added to another one before it is sent back.
+bool Sharder::isSentLater(ValueId V) const {
+  return isReturned(V) && llvm::any_of(Old, [V](const Op &O) {
+           return (O.Kind == OpKind::Cast || O.Kind == OpKind::Add) &&
+                  llvm::is_contained(O.Operands, V);
+         });
+}
+
+/// Whether an exchange puts together what was split, whose gradient it
+/// scatters.
+bool Sharder::gathers(const Op &Exchange) const {
+  const Layout &From = layoutOf(current(Exchange.Operands.front())),
+               &To = layoutOf(Exchange.Results.front());
+  return llvm::any_of(allAxes(),
+                      [&](Axis A) { return From.isSplit(A) && To.isWhole(A); });
+}

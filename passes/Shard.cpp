@@ -239,15 +239,6 @@ bool Sharder::isSummand(ValueId V) const {
   });
 }
 
-/// Returns whether \p V is the gradient of tokens that experts got, which is
-/// converted to another type or added to another one before it is sent back.
-bool Sharder::isSentLater(ValueId V) const {
-  return isReturned(V) && llvm::any_of(Old, [V](const Op &O) {
-           return (O.Kind == OpKind::Cast || O.Kind == OpKind::Add) &&
-                  llvm::is_contained(O.Operands, V);
-         });
-}
-
 /// ZeRO 2 and 3 reduce the gradient of a parameter to shares as soon as it is
 /// made; else it stays partial until `sync`. Where embedding and head share a
 /// table, the gradient of the head's use is added to the embedding's.
@@ -282,8 +273,9 @@ Layout Sharder::reducedLayout(const Op &O, ValueId V) const {
   const Value &Val = B.Values[V];
   const bool IsTerm =
       llvm::any_of(allAxes(), [&](Axis A) { return Val.Layout.isPartial(A); });
-  if (IsTerm && llvm::any_of(Old, [V](const Op &User) {
-        return isLinear(User.Kind) && llvm::is_contained(User.Operands, V);
+  if (IsTerm && llvm::any_of(Old, [&](const Op &User) {
+        return isLinear(User.Kind) && llvm::is_contained(User.Operands, V) &&
+               (User.Kind != OpKind::Exchange || gathers(Old[User.For]));
       }))
     return Val.Layout; // its user makes terms of terms
   if (isParamGradient(V))
@@ -302,33 +294,6 @@ Layout Sharder::reducedLayout(const Op &O, ValueId V) const {
   if (hasTrait(O.Kind, SumsWhole) && isSummand(V))
     Home.setWhole(Axis::Tp);
   return summed(V, Home);
-}
-
-/// What the dispatcher of \p V's tokens made, if one did: the tokens of slots
-/// and their probabilities go out together, and their dimensions correspond.
-llvm::SmallVector<ValueId, 2> Sharder::dispatchedWith(ValueId V) const {
-  for (const Op &O : B.Ops)
-    if (O.Kind == OpKind::Permute && O.Derivative == Derivative::None &&
-        llvm::is_contained(O.Results, V))
-      return O.Results;
-  return {};
-}
-
-/// Whether \p V is a gradient of what a dispatcher sent, which goes back to it.
-bool Sharder::isReturned(ValueId V) const {
-  const ValueId Of = B.Values[V].GradientOf;
-  return Of.isValid() && !dispatchedWith(Of).empty();
-}
-
-/// The old op that made \p V, perhaps by a reduction.
-OpId Sharder::makerOf(ValueId V) const {
-  for (const Conversion &C : Conversions)
-    if (C.Result == V)
-      return C.For;
-  for (size_t N = 0; N < Old.size(); ++N)
-    if (llvm::is_contained(Old[Old.idAt(N)].Results, V))
-      return Old.idAt(N);
-  return Serving;
 }
 
 void Sharder::enterBackward() {

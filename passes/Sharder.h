@@ -48,6 +48,7 @@ private:
   bool goesRound(llvm::ArrayRef<ir::Axis> Axes, ir::DimKind K) const;
 
   llvm::SmallVector<ir::ValueId, 2> dispatchedWith(ir::ValueId V) const;
+  bool gathers(const ir::Op &Exchange) const;
   bool isReturned(ir::ValueId V) const;
   ir::OpId makerOf(ir::ValueId V) const;
   ir::Op withCurrentOperands(ir::Op O);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/Structure.h"
 #include "ir/model/SpecKeys.h"
+#include "passes/GradientBuffers.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -14,8 +15,7 @@ static ExprId numberOf(Program &P, const Located<int64_t> &F) {
 
 bool Structure::isRefusal() const { return !P.Facts.contains(Fact::Complete); }
 
-/// Whether only some layers of a chunk are recomputed or offloaded.
-static bool hasUnlikeLayers(const TrainSpec &T) {
+bool foretrace::hasUnlikeLayers(const TrainSpec &T) {
   return T.RecomputeNumLayers.isPresent() || T.OffloadNumLayers.isPresent();
 }
 
@@ -46,6 +46,15 @@ std::optional<Structure> Structure::of(const Program &Given) {
     const ExprId Of = ::numberOf(S.P, *F);
     S.P.Checks.insert(S.P.Checks.begin(),
                       {Check::Kind::Decision, Of, S.P.Sizes.value(Of)});
+  }
+  const ParallelSpec &Par = Given.Spec.Parallel;
+  if (Given.Facts.contains(Fact::Sync) && *Par.Zero == 1 &&
+      Par.OverlapGradReduce.is(true)) {
+    const Expr Rests = GradientBuffers(S.P).rests();
+    if (Rests.value() != 0) // how buckets are filled is no expression
+      return std::nullopt;
+    S.P.Checks.insert(S.P.Checks.begin(),
+                      {Check::Kind::Decision, ExprId(Rests), 0});
   }
   std::vector<ExprId> Wanted;
   for (const Check &C : S.P.Checks)
@@ -166,62 +175,6 @@ const std::vector<int64_t> *StageSplitter::find(const SplitNumbers &Of,
     It = Values.emplace(All, valuesOf(All)).first;
   }
   return It->second ? &*It->second : nullptr;
-}
-
-/// Splits are kept by their numbers: only whether these are there counts.
-static bool isAlike(const Located<int64_t> &A, const Located<int64_t> &B) {
-  return A.isPresent() == B.isPresent();
-}
-template <typename T>
-static bool isAlike(const Located<T> &A, const Located<T> &B) {
-  return A.isPresent() == B.isPresent() && A.Value == B.Value;
-}
-
-bool foretrace::isSplitAlike(const Spec &A, const Spec &B) {
-#define PARALLEL_FIELD(TYPE, MEMBER, ...)                                      \
-  if (!isAlike(A.Parallel.MEMBER, B.Parallel.MEMBER))                          \
-    return false;
-#include "ir/model/Spec.def"
-  auto AreAlike = [](const auto &X, const auto &Y, auto IsSame) {
-    return X.size() == Y.size() &&
-           llvm::all_of(llvm::zip(X, Y), [&](const auto &Pair) {
-             return IsSame(std::get<0>(Pair), std::get<1>(Pair));
-           });
-  };
-  auto AreRunsAlike = [&](const auto &X, const auto &Y) {
-    return AreAlike(X, Y, [&](const LayerRun &R, const LayerRun &Q) {
-      return R.Periods == Q.Periods &&
-             AreAlike(R.Items, Q.Items, [](const auto &I, const auto &J) {
-               return I.Block == J.Block && I.Count == J.Count;
-             });
-    });
-  };
-  auto IsSame = [](const auto &M, const auto &N) {
-    return M.isPresent() == N.isPresent() && (!M.isPresent() || *M == *N);
-  };
-  // Some layers of a chunk are blocks of their own.
-  const TrainSpec &X = A.Train, &Y = B.Train;
-  if (!IsSame(X.RecomputeNumLayers, Y.RecomputeNumLayers) ||
-      !IsSame(X.OffloadNumLayers, Y.OffloadNumLayers))
-    return false;
-  if (hasUnlikeLayers(X) &&
-      (!IsSame(X.Recompute, Y.Recompute) ||
-       !IsSame(X.OffloadActivations, Y.OffloadActivations) ||
-       !AreAlike(A.Model.Blocks, B.Model.Blocks,
-                 [&](const BlockSpec &K, const BlockSpec &L) {
-                   return IsSame(K.Recompute, L.Recompute) &&
-                          IsSame(K.OffloadActivations, L.OffloadActivations);
-                 })))
-    return false;
-  const auto &Branch = A.Model.Branch, &Other = B.Model.Branch;
-  return A.Parallel.Steps.empty() && B.Parallel.Steps.empty() &&
-         A.Model.Blocks.size() == B.Model.Blocks.size() &&
-         AreAlike(
-             A.Parallel.Layout, B.Parallel.Layout,
-             [](const auto &X, const auto &Y) { return X.Value == Y.Value; }) &&
-         AreRunsAlike(A.Model.Layers, B.Model.Layers) &&
-         Branch.has_value() == Other.has_value() &&
-         (!Branch || AreRunsAlike(Branch->Layers, Other->Layers));
 }
 
 StructureRow::StructureRow(const Structure &S, const ExprCode &Of,

@@ -60,6 +60,8 @@ using StageSplits = std::map<SplitNumbers, std::optional<StageSplit>>;
 /// Returns whether jobs of the same numbers are split over stages in the same
 /// way, so that they can share splits.
 bool isSplitAlike(const ir::Spec &A, const ir::Spec &B);
+/// Whether only some layers of a chunk are recomputed or offloaded.
+bool hasUnlikeLayers(const ir::TrainSpec &T);
 
 /// The counts of stages that figures of jobs of one structure read.
 class StageSplitter {

@@ -2,6 +2,7 @@
 #include "passes/StructureCache.h"
 #include "ir/model/SpecFields.h"
 #include "ir/model/SpecKeys.h"
+#include "passes/Structure.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -122,4 +123,60 @@ bool StructureCache::complete(Program &P,
   P.Sizes.extend(Made.Sizes,
                  [&](ir::Key K) { return findField(P.Spec, K)->Value; });
   return true;
+}
+
+/// Splits are kept by their numbers: only whether these are there counts.
+static bool isAlike(const Located<int64_t> &A, const Located<int64_t> &B) {
+  return A.isPresent() == B.isPresent();
+}
+template <typename T>
+static bool isAlike(const Located<T> &A, const Located<T> &B) {
+  return A.isPresent() == B.isPresent() && A.Value == B.Value;
+}
+
+bool foretrace::isSplitAlike(const Spec &A, const Spec &B) {
+#define PARALLEL_FIELD(TYPE, MEMBER, ...)                                      \
+  if (!isAlike(A.Parallel.MEMBER, B.Parallel.MEMBER))                          \
+    return false;
+#include "ir/model/Spec.def"
+  auto AreAlike = [](const auto &X, const auto &Y, auto IsSame) {
+    return X.size() == Y.size() &&
+           llvm::all_of(llvm::zip(X, Y), [&](const auto &Pair) {
+             return IsSame(std::get<0>(Pair), std::get<1>(Pair));
+           });
+  };
+  auto AreRunsAlike = [&](const auto &X, const auto &Y) {
+    return AreAlike(X, Y, [&](const LayerRun &R, const LayerRun &Q) {
+      return R.Periods == Q.Periods &&
+             AreAlike(R.Items, Q.Items, [](const auto &I, const auto &J) {
+               return I.Block == J.Block && I.Count == J.Count;
+             });
+    });
+  };
+  auto IsSame = [](const auto &M, const auto &N) {
+    return M.isPresent() == N.isPresent() && (!M.isPresent() || *M == *N);
+  };
+  // Some layers of a chunk are blocks of their own.
+  const TrainSpec &X = A.Train, &Y = B.Train;
+  if (!IsSame(X.RecomputeNumLayers, Y.RecomputeNumLayers) ||
+      !IsSame(X.OffloadNumLayers, Y.OffloadNumLayers))
+    return false;
+  if (hasUnlikeLayers(X) &&
+      (!IsSame(X.Recompute, Y.Recompute) ||
+       !IsSame(X.OffloadActivations, Y.OffloadActivations) ||
+       !AreAlike(A.Model.Blocks, B.Model.Blocks,
+                 [&](const BlockSpec &K, const BlockSpec &L) {
+                   return IsSame(K.Recompute, L.Recompute) &&
+                          IsSame(K.OffloadActivations, L.OffloadActivations);
+                 })))
+    return false;
+  const auto &Branch = A.Model.Branch, &Other = B.Model.Branch;
+  return A.Parallel.Steps.empty() && B.Parallel.Steps.empty() &&
+         A.Model.Blocks.size() == B.Model.Blocks.size() &&
+         AreAlike(
+             A.Parallel.Layout, B.Parallel.Layout,
+             [](const auto &X, const auto &Y) { return X.Value == Y.Value; }) &&
+         AreRunsAlike(A.Model.Layers, B.Model.Layers) &&
+         Branch.has_value() == Other.has_value() &&
+         (!Branch || AreRunsAlike(Branch->Layers, Other->Layers));
 }

@@ -24,6 +24,7 @@
 #include "ir/model/Shares.h"
 #include "lang/NumberText.h"
 #include "lang/diagnostics/Lang.h"
+#include "lang/diagnostics/Passes.h"
 #include "passes/BlockBuilder.h"
 #include "passes/GradientBuffers.h"
 #include "passes/Passes.h"
@@ -60,13 +61,15 @@ private:
                     const Buffer &Of);
   ValueId share(BlockBuilder &Build, llvm::StringRef Name, ValueKind Kind,
                 ElementType Element, const Buffer &Of);
-  void updated(BlockBuilder &Build, const std::string &Name, const Buffer &Of,
-               const Buffer &Scaled, llvm::SmallVectorImpl<ValueId> &Out);
+  void updated(BlockBuilder &Build, const std::string &Name,
+               const GradientBucket &Of, llvm::SmallVectorImpl<ValueId> &Out);
   OpId gather(BlockBuilder &Build, ValueId Share, const AxisList &Axes);
 
   Program &P;
   DiagnosticEngine &Diags;
   GradientBuffers Buffers; ///< of the stage at hand
+  /// In which values of the block at hand travel, if not in one message.
+  llvm::DenseMap<unsigned, MessageList> Messages;
 };
 
 ElementType reducedType(const Program &P) {
@@ -96,6 +99,7 @@ ValueId Synchronizer::terms(BlockBuilder &Build, llvm::StringRef Name,
   ValueId V = Build.value(ValueKind::Activation, Name, {Element, {Flat}});
   setPartial(Build.block().Values[V], Of.Group);
   setPartial(Build.block().Values[V], Of.Copies);
+  Messages[V.Index] = Of.Messages;
   return V;
 }
 
@@ -114,6 +118,8 @@ ValueId Synchronizer::sumOver(BlockBuilder &Build, ValueId V, const Group &Of,
   Op &O = B.Ops[Build.op(Sharded ? OpKind::ReduceScatter : OpKind::AllReduce,
                          B.Values[V].Name, {V}, {R})];
   O.Group = Of;
+  O.Messages = Messages.lookup(V.Index);
+  Messages[R.Index] = O.Messages;
   return R;
 }
 
@@ -207,6 +213,7 @@ ValueId Synchronizer::share(BlockBuilder &Build, llvm::StringRef Name,
   if (*Par.Zero > 0)
     for (Axis A : Of.Group.Axes)
       Build.block().Values[V].Layout.setFlat(A);
+  Messages[V.Index] = Of.Messages;
   return V;
 }
 
@@ -218,6 +225,7 @@ OpId Synchronizer::gather(BlockBuilder &Build, ValueId Share,
     B.Values[All].Layout.setWhole(A);
   OpId Id = Build.op(OpKind::AllGather, B.Values[Share].Name, {Share}, {All});
   B.Ops[Id].Group = {Axes};
+  B.Ops[Id].Messages = Messages.lookup(Share.Index);
   return Id;
 }
 
@@ -237,11 +245,10 @@ ValueId Synchronizer::gradients(BlockBuilder &Build, llvm::StringRef Name,
   return sumOver(Build, Share, Of.Copies);
 }
 
-/// Adds what is updated of parameters with the gradients \p Of, among which
-/// are the \p Scaled ones (Megatron-LM, param_and_grad_buffer.py, has a buffer
-/// for each type of parameters).
+/// Adds what is updated of the parameters of a bucket (Megatron-LM,
+/// param_and_grad_buffer.py, has a buffer for each type of parameters).
 void Synchronizer::updated(BlockBuilder &Build, const std::string &Name,
-                           const Buffer &Of, const Buffer &Scaled,
+                           const GradientBucket &Bucket,
                            llvm::SmallVectorImpl<ValueId> &Out) {
   const TrainSpec &Train = P.Spec.Train;
   const ElementType Type = elementTypeOf(
@@ -252,42 +259,8 @@ void Synchronizer::updated(BlockBuilder &Build, const std::string &Name,
     if (!Of.empty())
       Out.push_back(share(Build, Name, ValueKind::Activation, T, Of));
   };
-  if (Scaled.empty())
-    return Add(Name, Plain, Of);
-  Buffer Rest = Of;
-  Rest.Count = Of.Count + Scaled.Count * -1;
-  Add(Name, Plain, Rest);
-  Add(Name + "." + getName(Type).str(), Type, Scaled);
-}
-
-/// Whether a stage has experts: then each has an optimizer for some
-/// (optimizer/__init__.py, get_megatron_optimizer).
-static bool hasTrainedExperts(const Program &P) {
-  return llvm::any_of(P.Blocks, [](const Block &B) {
-    return llvm::any_of(B.Values, [&](const Value &V) {
-      return V.Kind == ValueKind::Gradient && V.GradientOf.isValid() &&
-             B.Values[V.GradientOf].Kind == ValueKind::Param &&
-             B.Values[V.GradientOf].Type.indexOf(DimKind::Expert) >= 0;
-    });
-  });
-}
-
-/// How often ranks gather updated parameters. Megatron-LM has an optimizer for
-/// experts and one for the rest, and since core 0.9 each starts the gathers of
-/// all parameters, if the next forward pass does not (DistributedOptimizer,
-/// step_with_ready_grads; DistributedDataParallel, start_param_sync).
-static int64_t gathersOf(const Program &P) {
-  if (keepsSomeWhole(P))
-    return 1;
-  if (!gathersUpdated(P))
-    return 0;
-  const ParallelSpec &Par = P.Spec.Parallel;
-  const bool HasTwo =
-      areExpertsApart(P) && hasTrainedExperts(P) && !isMegatronFsdp(Par);
-  return HasTwo && *Par.Zero == 1 && !Par.OverlapParamGather.is(true) &&
-                 *Par.Megatron >= MegatronVersion::V0_9
-             ? 2
-             : 1;
+  Add(Name, Plain, Bucket.Plain);
+  Add(Name + "." + getName(Type).str(), Type, Bucket.Scaled);
 }
 
 /// Weights that ranks have whole, though each updates its share (DeepSpeed,
@@ -306,18 +279,26 @@ Block Synchronizer::stepBlock(const Stage &S) {
   Block Blk;
   Blk.Name = "step." + printRange({S.First, S.Count});
   BlockBuilder Build(Blk, "sync");
+  Messages.clear();
   const ParallelSpec &Par = P.Spec.Parallel;
   Blk.Range = Par.Zero.Range.isValid() ? Par.Zero.Range : Par.World.Range;
   llvm::SmallVector<ValueId, 2> Reduced, Updated;
   Build.setOrigin(Blk.Range, "data-parallel gradients");
   llvm::SmallVector<std::optional<int64_t>, 2> Chunks; // of what is updated
-  for (const auto &[Name, Of, Scaled, Chunk] : Buffers.Buckets) {
+  auto Reduce = [&](const GradientBucket &B) {
     const size_t First = Blk.Ops.size();
-    Reduced.push_back(gradients(Build, Name, Of));
+    const ValueId Sum = gradients(Build, B.Name, B.All);
     for (size_t N = First; N < Blk.Ops.size(); ++N)
-      Blk.Ops[Blk.Ops.idAt(N)].Chunk = Chunk;
-    updated(Build, ("params." + Name).str(), Of, Scaled, Updated);
-    Chunks.resize(Updated.size(), Chunk);
+      Blk.Ops[Blk.Ops.idAt(N)].Chunk = B.Chunk;
+    return Sum;
+  };
+  for (int64_t I = sumsOf(P, S); I > 1; --I)
+    for (const GradientBucket &B : Buffers.Buckets)
+      Reduce(B);
+  for (const GradientBucket &B : Buffers.Buckets) {
+    Reduced.push_back(Reduce(B));
+    updated(Build, ("params." + B.Name).str(), B, Updated);
+    Chunks.resize(Updated.size(), B.Chunk);
   }
   if (!Buffers.Replicated.empty()) {
     Build.setOrigin(Par.SequenceParallel.Range, "replicated over tp");
@@ -343,8 +324,8 @@ Block Synchronizer::stepBlock(const Stage &S) {
     Updated.push_back(share(Build, "params.whole", ValueKind::Activation,
                             elementTypeOf(*P.Spec.Train.WeightPrecision),
                             Whole));
-    Chunks.push_back(Chunks.front());
   }
+  Chunks.resize(Updated.size());
   Build.op(OpKind::Optimizer, "optimizer", Reduced, Updated);
   for (int64_t I = 0; I < gathersOf(P); ++I)
     for (const auto &[Share, Chunk] :
@@ -367,6 +348,13 @@ static bool isCountable(const Program &P, const Block &Blk) {
 bool Synchronizer::run() {
   for (Stage &S : P.Stages) {
     Buffers.collect(S);
+    for (const GradientBucket &B : Buffers.Buckets)
+      if (const int64_t Count = messageCount(B.All.Messages);
+          Count > MostMessages) {
+        Diags.report(P.Spec.Parallel.DdpBucketSize.Range, diag::TooManyBuckets,
+                     Count, MostMessages);
+        return false;
+      }
     if (!Buffers.ExpertBias.Count.hasValue() ||
         !llvm::all_of(Buffers.Buckets, [](const GradientBucket &B) {
           return B.All.Count.hasValue();

@@ -224,6 +224,7 @@ static GroupKind groupKindOf(const ir::Op &O, const ir::Program &P,
 
 void foretrace::megatron::addTransfer(RowBody &To, const ir::Program &P,
                                       const ir::Op &O, Instrumentation How) {
-  To.Transfers.push_back({O.Kind, messageBytes(P, O), O.Group.size(P.Mesh),
-                          groupKindOf(O, P, How), &O});
+  for (const Bytes Size : messagesOf(P, O))
+    To.Transfers.push_back(
+        {O.Kind, Size, O.Group.size(P.Mesh), groupKindOf(O, P, How), &O});
 }

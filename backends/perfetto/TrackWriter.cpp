@@ -136,14 +136,29 @@ void TrackWriter::step(int64_t Start, raw_ostream &OS) {
     End += TimeOf(O);
   slice("step", "step", Start, End, "", OS);
   for (const Op &O : B.Ops) {
-    std::string Args;
-    if (isCollective(O.Kind))
-      Args =
-          formatv("\"group\":\"{0}\",\"bytes\":{1}",
-                  textOf(O.Group, P.Spec, P.Mesh), messageBytes(P, O).value());
-    slice(O.Name.empty() ? getMnemonic(O.Kind) : StringRef(O.Name), "step",
-          Start, Start + TimeOf(O), Args, OS);
-    Start += TimeOf(O);
+    const StringRef Name =
+        O.Name.empty() ? getMnemonic(O.Kind) : StringRef(O.Name);
+    if (!isCollective(O.Kind)) {
+      slice(Name, "step", Start, Start + TimeOf(O), "", OS);
+      Start += TimeOf(O);
+      continue;
+    }
+    // Each bucket has its share of the time.
+    const auto All = std::max<int64_t>(messageBytes(P, O).value(), 1);
+    const int64_t First = Start;
+    __int128 Sent = 0;
+    for (const Bytes Size : messagesOf(P, O)) {
+      Sent += Size.value();
+      const int64_t Until =
+          First + static_cast<int64_t>(TimeOf(O) * Sent / All);
+      slice(Name, "step", Start, Until,
+            formatv("\"group\":\"{0}\",\"bytes\":{1}",
+                    textOf(O.Group, P.Spec, P.Mesh), Size.value())
+                .str(),
+            OS);
+      Start = Until;
+    }
+    Start = First + TimeOf(O);
   }
 }
 

@@ -48,6 +48,8 @@ Subject describeTask(StringRef Prefix, const ir::Task &T) {
 ir::Expr messageOf(ir::ExprScope P, const ir::Task &T) {
   if (!T.Of)
     return boundarySize(P, T.Boundary);
+  if (!T.Of->Messages.empty()) // the sizes of buckets are counted
+    return ir::numberOf(P, T.Size.value());
   ir::Expr Message(P.Sizes, T.Of->Message.Id);
   for (const ir::Op *Of : T.With)
     Message += ir::Expr(P.Sizes, Of->Message.Id);

@@ -94,13 +94,16 @@ void RowMaker::addCollective(ForwardOp &U, const ir::Op &O) {
     Result.Missing.push_back({&O, Size});
     return;
   }
-  CellMessage Msg{Found->Comm, Found->Group, Size.value(), &O};
+  auto Add = [&](llvm::SmallVectorImpl<CellMessage> &To) {
+    for (const Bytes Each : messagesOf(P, O))
+      To.push_back({Found->Comm, Found->Group, Each.value(), &O});
+  };
   if (Found->Where == Direction::Data)
-    U.DataMessages.push_back(Msg);
+    Add(U.DataMessages);
   else if (O.Phase == Phase::Forward)
-    U.ForwardMessages.push_back(Msg);
+    Add(U.ForwardMessages);
   else
-    U.BackwardMessages.push_back(Msg);
+    Add(U.BackwardMessages);
 }
 
 /// What doesn't communicate is time of the unit before it; at the start of a

@@ -20,6 +20,7 @@
 #include "ir/model/Group.h"
 #include "ir/model/Ids.h"
 #include "ir/model/Mesh.h"
+#include "ir/model/Messages.h"
 #include "ir/model/Ops.h"
 #include "ir/model/Routing.h"
 #include "ir/model/Schedule.h"
@@ -179,6 +180,8 @@ struct Op {
   /// Of a collective in the step: the only chunk whose gradients or parameters
   /// it concerns, if the stage has several.
   std::optional<int64_t> Chunk;
+  /// Of a collective: the messages that it sends, if it is not one.
+  MessageList Messages;
   FlopExpr Work;    ///< FLOPs on one rank; set by `analyze`
   ByteExpr Touched; ///< memory traffic on one rank; set by `traffic`
   /// Time on one rank; set by `cost`, 0 when uncosted.

@@ -30,7 +30,7 @@ static int64_t widthOf(const Program &P, const Op &O) {
     return 0;
   if (gathersEach(P, O))
     return static_cast<int64_t>(wholeShares(P).size());
-  return O.Kind == OpKind::Ring ? 2 * (Ranks - 1) : 1;
+  return O.Kind == OpKind::Ring ? 2 * (Ranks - 1) : messageCount(O);
 }
 
 /// Whether \p O copies what one rank has read.

@@ -49,7 +49,8 @@ public:
   int64_t count(ActionKind Step) const { return Counts[index(Step)]; }
   /// Returns the number of tasks of an op: none for a view or a collective of
   /// one rank; one message in each direction for each step of a ring; one for
-  /// each weight that DeepSpeed gathers after the update.
+  /// each message of another one, or each weight that DeepSpeed gathers after
+  /// the update.
   int64_t width(OpId Of) const { return Widths[Of]; }
   /// Returns the action that runs an op.
   ActionKind action(OpId Of) const { return Actions[Of]; }

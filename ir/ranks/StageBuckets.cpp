@@ -2,6 +2,7 @@
 //
 // Buckets of Megatron-LM's DistributedDataParallel in the tasks of a stage:
 // when their gradients are reduced and their parameters gathered.
+#include "ir/model/Measure.h"
 #include "ir/model/OpKinds.h"
 #include "ir/ranks/StageTasks.h"
 #include "llvm/ADT/STLExtras.h"
@@ -16,39 +17,12 @@ bool StageTasks::gathersFirst() const {
   return Par.OverlapParamGather.is(true) && *Par.Zero == 1;
 }
 
-bool StageTasks::readsExpert(const Op &O, const Block &In) const {
-  return llvm::any_of(O.Operands, [&](ValueId V) {
-    const Value &Of = In.Values[V];
-    return Of.Kind == ValueKind::Param && Of.Type.indexOf(DimKind::Expert) >= 0;
-  });
-}
-
 static bool isOfExperts(const Op &O) {
   return llvm::is_contained(O.Group.Axes, Axis::Edp);
 }
 
-/// The gathers of parameters that the last iteration has updated: those of
-/// experts when the first of them is used, all others before the first layer
-/// (Megatron-LM, distributed_data_parallel.py, _make_forward_pre_hook).
-void StageTasks::gatherUpdated(bool IsExpert, Visitor Visit) {
-  const BlockTasks &Plan = plan(stageAt(P.Stages, Stage).Step);
-  const size_t Count = Plan.block().Ops.size();
-  for (size_t N = Count; N-- > 0;) {
-    // Buckets are in the order of gradients, the last layer first.
-    const OpId I = Plan.block().Ops.idAt(N);
-    const Op &O = Plan.block().Ops[I];
-    if (O.Kind != OpKind::AllGather || Plan.width(I) == 0)
-      continue;
-    if (isOfExperts(O) == IsExpert)
-      early(I, Visit);
-    else
-      Start.AreExpertsDue = true;
-  }
-  Start.AreDue = false;
-}
-
-/// An op of the step that runs before it.
-void StageTasks::early(OpId Of, Visitor Visit) {
+/// An op of the step that runs before it, or one message of it.
+void StageTasks::early(OpId Of, std::optional<Bytes> Message, Visitor Visit) {
   const BlockTasks &Plan = plan(stageAt(P.Stages, Stage).Step);
   if (Plan.width(Of) == 0)
     return;
@@ -58,10 +32,12 @@ void StageTasks::early(OpId Of, Visitor Visit) {
   const bool IsGather = T.In->Ops[Of].Kind == OpKind::AllGather;
   if (!IsGather)
     T.Data = Computed;
-  const int64_t First = Next;
-  op(Plan, Of, T, Visit);
+  if (Message)
+    collective(T.In->Ops[Of], *Message, T, Visit);
+  else
+    op(Plan, Of, T, Visit);
   if (IsGather)
-    Computed.push_back(First);
+    Computed.push_back(Next - 1);
   StepTasks[Of] = Next - 1;
 }
 
@@ -102,5 +78,174 @@ void StageTasks::earlyOf(int64_t Chunk, bool IsGather, Visitor Visit) {
     if (const OpId I = Step.Ops.idAt(N);
         Step.Ops[I].Chunk == Chunk &&
         (Step.Ops[I].Kind == OpKind::AllGather) == IsGather)
-      early(I, Visit);
+      early(I, std::nullopt, Visit);
+}
+
+/// The place of the first parameter of a message: the op that uses it first,
+/// and what is gathered for that, or the one that makes its gradient.
+std::pair<size_t, size_t> StageTasks::placeOf(const BucketMessage &M,
+                                              bool IsForward) const {
+  const auto Layer = static_cast<size_t>(M.Layer);
+  const Block &B = Chunks.front().Layers[Layer].Of->block();
+  int64_t Number = 0;
+  unsigned Param = 0;
+  while (B.Values[ValueId(Param)].Kind != ValueKind::Param ||
+         Number++ < M.Param)
+    ++Param;
+  size_t Last = 0;
+  for (size_t N = 0; N < B.Ops.size(); ++N) {
+    const OpId Id = B.Ops.idAt(N);
+    const Op &O = B.Ops[Id];
+    if (IsForward && llvm::is_contained(O.Operands, ValueId(Param))) {
+      // Dispatchers send tokens to experts before that.
+      const bool IsExpert =
+          B.Values[ValueId(Param)].Type.indexOf(DimKind::Expert) >= 0;
+      while (!IsExpert && N > 0 && B.Ops[B.Ops.idAt(N - 1)].For == Id)
+        --N;
+      return {Layer, N};
+    }
+    if (llvm::any_of(O.Results, [&](ValueId V) {
+          return B.Values[V].GradientOf == ValueId(Param);
+        }))
+      Last = N;
+  }
+  return {Layer, Last};
+}
+
+/// Each bucket is reduced when its last gradient is there
+/// (distributed_data_parallel.py, _make_backward_post_hook), if the stage is
+/// the first one (schedules.py,
+/// forward_backward_pipelining_without_interleaving).
+void StageTasks::timeReductions() {
+  if (S.Chunks > 1 || Stage != 0 || !P.Spec.Parallel.OverlapGradReduce.is(true))
+    return;
+  const Block &Step = plan(stageAt(P.Stages, Stage).Step).block();
+  for (size_t N = 0; N < Step.Ops.size(); ++N) {
+    const OpId I = Step.Ops.idAt(N);
+    const Op &O = Step.Ops[I];
+    if (O.Kind == OpKind::AllGather || O.Messages.empty())
+      continue;
+    for (const auto &[M, Size] :
+         llvm::zip_equal(unfolded(O.Messages), messagesOf(P, O)))
+      Backward.At[placeOf(M, /*IsForward=*/false)].push_back({I, Size});
+  }
+  Backward.MicroBatch = S.MicroBatches - 1;
+}
+
+/// Gathers of one kind that have buckets: who needs one begins with it, unless
+/// that has been done, and with the next one (param_and_grad_buffer.py,
+/// finish_param_sync).
+void StageTasks::timeGathers(llvm::ArrayRef<OpId> Gathers) {
+  const Block &Step = plan(stageAt(P.Stages, Stage).Step).block();
+  std::vector<std::pair<OpId, Bytes>> Buckets;
+  std::map<std::pair<size_t, size_t>, std::vector<size_t>> Uses;
+  for (const OpId I : Gathers)
+    for (const auto &[M, Size] : llvm::zip_equal(unfolded(Step.Ops[I].Messages),
+                                                 messagesOf(P, Step.Ops[I]))) {
+      Uses[placeOf(M, /*IsForward=*/true)].push_back(Buckets.size());
+      Buckets.emplace_back(I, Size);
+    }
+  std::vector<bool> IsBegun(Buckets.size());
+  auto Begin = [&](std::pair<size_t, size_t> Place, size_t Bucket) {
+    if (!IsBegun[Bucket])
+      Forward.At[Place].push_back(Buckets[Bucket]);
+    IsBegun[Bucket] = true;
+  };
+  for (const auto &[Place, Used] : Uses)
+    for (const size_t Bucket : llvm::reverse(Used)) {
+      Begin(Place, Bucket);
+      if (Bucket > 0)
+        Begin(Place, Bucket - 1);
+    }
+}
+
+/// The first op of a layer that reads a parameter of experts.
+static std::optional<size_t> firstOfExperts(const Block &B) {
+  for (size_t N = 0; N < B.Ops.size(); ++N)
+    for (const ValueId V : B.Ops[B.Ops.idAt(N)].Operands)
+      if (B.Values[V].Kind == ValueKind::Param &&
+          B.Values[V].Type.indexOf(DimKind::Expert) >= 0)
+        return N;
+  return std::nullopt;
+}
+
+/// Parameters that the last iteration has updated are gathered when the first
+/// of a bucket is used (distributed_data_parallel.py, _make_forward_pre_hook).
+void StageTasks::timeGathers() {
+  if (S.Chunks > 1 || !gathersFirst())
+    return;
+  const BlockTasks &Plan = plan(stageAt(P.Stages, Stage).Step);
+  const Block &Step = Plan.block();
+  llvm::SmallVector<OpId, 4> Of[2]; // all others, and those of experts
+  for (size_t N = 0; N < Step.Ops.size(); ++N)
+    if (const OpId I = Step.Ops.idAt(N);
+        Step.Ops[I].Kind == OpKind::AllGather && Plan.width(I) != 0)
+      Of[isOfExperts(Step.Ops[I])].push_back(I);
+  Forward.MicroBatch = 0;
+  for (auto &Gathers : Of) {
+    if (llvm::none_of(Gathers,
+                      [&](OpId I) { return Step.Ops[I].Messages.empty(); })) {
+      timeGathers(Gathers);
+      continue;
+    }
+    std::pair<size_t, size_t> Place;
+    // A table comes before the layers on the first stage, else after them.
+    if (!P.Spec.Model.Branch || Stage == 0)
+      std::reverse(Gathers.begin(), Gathers.end());
+    for (const auto &[Layer, L] : llvm::enumerate(Chunks.front().Layers))
+      if (const auto First = firstOfExperts(L.Of->block());
+          First && &Gathers == &Of[1]) {
+        Place = {Layer, *First};
+        break;
+      }
+    for (const OpId I : Gathers)
+      Forward.At[Place].push_back({I, messageBytes(P, Step.Ops[I])});
+  }
+}
+
+/// Sends the messages that come at this place of a step, after \p Own of the
+/// step's own tasks.
+void StageTasks::sendAt(Within &Of, const Action &A, size_t Layer, size_t Op,
+                        int64_t Own, Visitor Visit) {
+  const auto At =
+      A.MicroBatch == Of.MicroBatch ? Of.At.find({Layer, Op}) : Of.At.end();
+  if (At == Of.At.end())
+    return;
+  const int64_t Before = Of.Sent.empty() ? 0 : Of.Sent.back().second,
+                First = Next;
+  for (const auto &[I, Message] : At->second)
+    early(I, Message, Visit);
+  Of.Sent.emplace_back(Own, Before + Next - First);
+}
+
+int64_t StageTasks::Within::before(int64_t Own) const {
+  const auto After = llvm::partition_point(
+      Sent, [&](const auto &S) { return S.first <= Own; });
+  return After == Sent.begin() ? 0 : std::prev(After)->second;
+}
+
+/// What a step finds was made by all that came before it.
+void StageTasks::update(Visitor Visit) {
+  const BlockTasks &Plan = plan(stageAt(P.Stages, Stage).Step);
+  const Block &B = Plan.block();
+  llvm::SmallVector<int64_t, 4> Before = Computed;
+  Before.append(Communicated);
+  for (size_t N = 0; N < B.Ops.size(); ++N) {
+    const OpId I = B.Ops.idAt(N);
+    if (Plan.width(I) == 0 || StepTasks[I] >= 0 ||
+        (gathersFirst() && B.Ops[I].Kind == OpKind::AllGather))
+      continue;
+    Task T;
+    T.In = &B;
+    T.Action = ActionKind::Step;
+    for (ValueId V : B.Ops[I].Operands) {
+      const TaskSources &Of = Plan.sources(V);
+      for (const TaskSource &From : Of)
+        T.Data.push_back(StepTasks[OpId{From.Index}]);
+      if (Of.empty())
+        T.Data.append(Before);
+    }
+    op(Plan, I, T, Visit);
+    StepTasks[I] = Next - 1;
+  }
 }

@@ -134,13 +134,11 @@ void StageTasks::addOp(const Action &A, size_t Layer, OpId Of, Ids &To) {
                  (Call - Calls.begin()));
     return;
   }
-  const bool IsAfterGathers =
-      Step == ActionKind::Forward && A.MicroBatch == Start.MicroBatch &&
-      A.Chunk == Start.Chunk &&
-      std::pair(Layer, size_t(Of.Index)) >= std::pair(Start.Layer, Start.At);
-  To.push_back(First(Step) + L.Before[static_cast<size_t>(Step)] +
-               L.Of->first(Of, Step) + L.Of->width(Of) - 1 +
-               (IsAfterGathers ? Start.Count : 0));
+  const int64_t Own = L.Before[static_cast<size_t>(Step)] +
+                      L.Of->first(Of, Step) + L.Of->width(Of) - 1;
+  const Within &Other = isForwardStep(Step) ? Forward : Backward;
+  To.push_back(First(Step) + Own +
+               (A.MicroBatch == Other.MicroBatch ? Other.before(Own) : 0));
 }
 
 void StageTasks::addSources(const Action &A, size_t Layer,
@@ -258,6 +256,16 @@ void StageTasks::ring(const Op &Of, Task &T, Visitor Visit) {
   }
 }
 
+/// A message of a collective.
+void StageTasks::collective(const Op &Of, Bytes Size, Task T, Visitor Visit) {
+  T.Of = &Of;
+  T.Kind = TaskKind::Collective;
+  T.Size = Size;
+  T.Control = Communicated;
+  Communicated = {Next};
+  visit(T, Visit);
+}
+
 void StageTasks::op(const BlockTasks &Plan, OpId Of, Task &T, Visitor Visit) {
   const Op &O = Plan.block().Ops[Of];
   T.Of = &O;
@@ -267,15 +275,14 @@ void StageTasks::op(const BlockTasks &Plan, OpId Of, Task &T, Visitor Visit) {
     Computed = {Next};
     return visit(T, Visit);
   }
-  T.Kind = TaskKind::Collective;
-  T.Size = messageBytes(P, O);
-  if (O.Kind == OpKind::Ring)
+  if (O.Kind == OpKind::Ring) {
+    T.Size = messageBytes(P, O);
     return ring(O, T, Visit);
+  }
   if (gathersEach(P, O))
     return gatherEach(O, Plan.block(), T, Visit);
-  T.Control = Communicated;
-  Communicated = {Next};
-  visit(T, Visit);
+  for (const Bytes Size : messagesOf(P, O))
+    collective(O, Size, T, Visit);
 }
 
 /// An op of a layer in a step.
@@ -294,19 +301,21 @@ void StageTasks::opOf(const Action &A, size_t Layer, OpId Of, Visitor Visit) {
 }
 
 void StageTasks::layer(const Action &A, size_t Layer, Visitor Visit) {
-  const BlockTasks &Plan =
-      *Chunks[static_cast<size_t>(A.Chunk)].Layers[Layer].Of;
+  const LayerTasks &L = Chunks[static_cast<size_t>(A.Chunk)].Layers[Layer];
+  const BlockTasks &Plan = *L.Of;
   for (size_t N = 0; N < Plan.block().Ops.size(); ++N) {
     const OpId I = Plan.block().Ops.idAt(N);
-    if (!runs(A.Kind, Plan.action(I)) || Plan.width(I) == 0 ||
-        Plan.part(I) != UnitPart::None || llvm::is_contained(Plan.reads(), I))
+    if (!runs(A.Kind, Plan.action(I)))
       continue;
-    if (Start.AreExpertsDue && readsExpert(Plan.block().Ops[I], Plan.block())) {
-      const int64_t Before = Next;
-      gatherUpdated(/*IsExpert=*/true, Visit);
-      Start = {false, false, A.MicroBatch, A.Chunk, Layer, N, Next - Before};
-    }
-    opOf(A, Layer, I, Visit);
+    const int64_t Own =
+        L.Before[static_cast<size_t>(A.Kind)] + Plan.first(I, A.Kind);
+    if (A.Kind == ActionKind::Forward)
+      sendAt(Forward, A, Layer, N, Own, Visit);
+    if (Plan.width(I) != 0 && Plan.part(I) == UnitPart::None &&
+        !llvm::is_contained(Plan.reads(), I))
+      opOf(A, Layer, I, Visit);
+    if (A.Kind == ActionKind::Backward)
+      sendAt(Backward, A, Layer, N, Own + Plan.width(I), Visit);
   }
 }
 
@@ -316,8 +325,6 @@ void StageTasks::compute(const Action &A, Visitor Visit) {
     done(A).Read = Next;
     for (const Read &R : Chunk.Reads)
       opOf(A, R.Layer, R.Of, Visit);
-    if (Start.AreDue)
-      gatherUpdated(/*IsExpert=*/false, Visit);
   }
   done(A).First[static_cast<size_t>(A.Kind)] = Next;
   walkStep(
@@ -327,32 +334,6 @@ void StageTasks::compute(const Action &A, Visitor Visit) {
         if (!IsOver)
           layer(A, Layer, Visit);
       });
-}
-
-/// What a step finds was made by all that came before it.
-void StageTasks::update(Visitor Visit) {
-  const BlockTasks &Plan = plan(stageAt(P.Stages, Stage).Step);
-  const Block &B = Plan.block();
-  llvm::SmallVector<int64_t, 4> Before = Computed;
-  Before.append(Communicated);
-  for (size_t N = 0; N < B.Ops.size(); ++N) {
-    const OpId I = B.Ops.idAt(N);
-    if (Plan.width(I) == 0 || StepTasks[I] >= 0 ||
-        (gathersFirst() && B.Ops[I].Kind == OpKind::AllGather))
-      continue;
-    Task T;
-    T.In = &B;
-    T.Action = ActionKind::Step;
-    for (ValueId V : B.Ops[I].Operands) {
-      const TaskSources &Of = Plan.sources(V);
-      for (const TaskSource &From : Of)
-        T.Data.push_back(StepTasks[OpId{From.Index}]);
-      if (Of.empty())
-        T.Data.append(Before);
-    }
-    op(Plan, I, T, Visit);
-    StepTasks[I] = Next - 1;
-  }
 }
 
 /// A step of a chunk, with what is gathered before it and reduced after it.
@@ -391,7 +372,8 @@ void StageTasks::forEach(Visitor Visit) {
   for (size_t N = 0; N < Step.Ops.size(); ++N)
     StepTasks.add(-1);
   timeChunks();
-  Start.AreDue = gathersFirst() && S.Chunks == 1;
+  timeReductions();
+  timeGathers();
   for (int64_t Chunk = 0; gathersFirst() && S.Chunks > 1 && Chunk < 2; ++Chunk)
     earlyOf(Chunk, /*IsGather=*/true, Visit);
   StageCalls Calls(S, Stage);

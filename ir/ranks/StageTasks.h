@@ -98,6 +98,19 @@ private:
     /// backward pass.
     std::vector<UnitOfLayers> Gathers, Reductions;
   };
+  /// Messages of the step that come within the step of the only chunk with a
+  /// micro-batch: before ops of the forward pass, and after ops of the backward
+  /// pass.
+  struct Within {
+    int64_t MicroBatch = -1;
+    /// By the layer and the number of the op.
+    std::map<std::pair<size_t, size_t>, std::vector<std::pair<OpId, Bytes>>> At;
+    /// After how many of the step's own tasks some were sent, and how many were
+    /// until then.
+    std::vector<std::pair<int64_t, int64_t>> Sent;
+    /// Returns the number of messages before an own task.
+    int64_t before(int64_t Own) const;
+  };
   using Ids = llvm::SmallVectorImpl<int64_t>;
   using Visitor = llvm::function_ref<bool(int64_t, const Task &)>;
 
@@ -141,16 +154,22 @@ private:
   void unit(const Action &A, UnitLayers Layers, UnitPart Part, Visitor Visit);
   void update(Visitor Visit);
   bool gathersFirst() const;
-  void gatherUpdated(bool IsExpert, Visitor Visit);
+  std::pair<size_t, size_t> placeOf(const BucketMessage &M,
+                                    bool IsForward) const;
   void timeChunks();
-  void early(OpId Of, Visitor Visit);
+  void timeReductions();
+  void timeGathers();
+  void timeGathers(llvm::ArrayRef<OpId> Gathers);
+  void sendAt(Within &Of, const Action &A, size_t Layer, size_t Op, int64_t Own,
+              Visitor Visit);
+  void early(OpId Of, std::optional<Bytes> Message, Visitor Visit);
   void earlyOf(int64_t Chunk, bool IsGather, Visitor Visit);
-  bool readsExpert(const Op &O, const Block &In) const;
   void layer(const Action &A, size_t Layer, Visitor Visit);
   void opOf(const Action &A, size_t Layer, OpId Of, Visitor Visit);
   void op(const BlockTasks &Plan, OpId Of, Task &T, Visitor Visit);
+  void collective(const Op &Of, Bytes Size, Task T, Visitor Visit);
   void ring(const Op &Of, Task &T, Visitor Visit);
-  void gatherEach(const Op &Of, const Block &In, Task &T, Visitor Visit);
+  void gatherEach(const Op &Of, const Block &In, const Task &T, Visitor Visit);
   void visit(Task &T, Visitor Visit);
 
   const Program &P;
@@ -163,17 +182,10 @@ private:
   int64_t Next = 0;
   bool IsOver = false;    ///< a visitor returned false
   int64_t RingRounds = 0; ///< so far; each is a message both ways
-  /// Gathers of updated parameters in the first forward step: of all and of
-  /// experts, which come before the op with this number in a layer.
-  struct {
-    bool AreDue = false, AreExpertsDue = false;
-    int64_t MicroBatch = -1, Chunk = -1;
-    size_t Layer = 0, At = 0;
-    int64_t Count = 0;
-  } Start;
   /// Chunks that are reduced after a backward step, or gathered before a
   /// forward step, by the number of the step.
   std::map<int64_t, int64_t> Reductions, Gathers;
+  Within Forward, Backward;
   int64_t Forwards = 0, Backwards = 0; ///< steps so far
   Table<OpId, int64_t> StepTasks; ///< of ops of the step: the last one, or -1
   // What the next task that communicates, or computes, follows.

@@ -169,15 +169,11 @@ void StageTasks::unit(const Action &A, UnitLayers Layers, UnitPart Part,
 }
 
 /// One weight after the other.
-void StageTasks::gatherEach(const Op &Of, const Block &In, Task &T,
+void StageTasks::gatherEach(const Op &Of, const Block &In, const Task &T,
                             Visitor Visit) {
   const int64_t OfElement =
       Of.Group.size(P.Mesh) *
       bytesPerElement(In.Values[Of.Operands.front()].Type.Element);
-  for (const int64_t Share : wholeShares(P)) {
-    T.Size = bytesOf(Elements(Share), OfElement);
-    T.Control = Communicated;
-    Communicated = {Next};
-    visit(T, Visit);
-  }
+  for (const int64_t Share : wholeShares(P))
+    collective(Of, bytesOf(Elements(Share), OfElement), T, Visit);
 }

@@ -62,7 +62,7 @@ TaskMessages RankMessages::collective(const Task &T) {
   Channel &C = Channels[At];
   assert(C.Position < static_cast<int64_t>(C.Ranks.size()) &&
          "who is not in the group has no such task");
-  auto [It, IsNew] = Lowered.try_emplace(T.Of);
+  auto [It, IsNew] = Lowered.try_emplace({T.Of, T.Size.value()});
   if (IsNew)
     It->second = lowerCollective(*Rules.Algorithms.lookup(T.Of->Kind), T.Size,
                                  static_cast<int64_t>(C.Ranks.size()),

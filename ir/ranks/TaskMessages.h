@@ -81,8 +81,8 @@ private:
   int64_t StageChunks = 1;       ///< maximum per message between stages
   int64_t Peer = 0;
   GroupMessages Single; ///< of the last task, if it is one message
-  /// Layers are alike, and so are micro-batches.
-  llvm::DenseMap<const Op *, GroupMessages> Lowered;
+  /// By op and size: layers are alike, and so are micro-batches.
+  llvm::DenseMap<std::pair<const Op *, int64_t>, GroupMessages> Lowered;
 };
 
 } // namespace foretrace::ir

@@ -55,6 +55,8 @@ private:
   bool servedOp(OpId Id);
   bool expression(llvm::StringRef Word, ExprId &Out);
   bool chunk(std::optional<int64_t> &Out);
+  bool place(BucketMessage &Of);
+  bool messages(MessageList &Out);
   bool time(llvm::StringRef Word, Nanoseconds &Out);
   bool location(Origin &O);
   bool resolve();

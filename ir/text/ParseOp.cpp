@@ -92,6 +92,44 @@ bool BlockParser::expression(llvm::StringRef Word, ExprId &Out) {
          (In.expectPunct("(") && expectExpr(In, P, Out) && In.expectPunct(")"));
 }
 
+/// `@3:2` of a message.
+bool BlockParser::place(BucketMessage &Of) {
+  return In.expectPunct("@") && In.expectInteger(0, Of.Layer) &&
+         In.expectPunct(":") && In.expectInteger(0, Of.Param);
+}
+
+/// `messages(2 by 1 * (40@3:2 60@2:5) + 30@0:0)`, if it is next.
+bool BlockParser::messages(MessageList &Out) {
+  if (!In.takeWord("messages"))
+    return true;
+  if (!In.expectPunct("("))
+    return false;
+  do {
+    MessagePeriod Of;
+    BucketMessage &First = Of.Each.emplace_back();
+    if (!In.expectInteger(1, First.Elements))
+      return false;
+    const bool Recurs = In.takeWord("by");
+    if (Recurs) {
+      Of.Times = First.Elements;
+      if (!In.expectInteger(1, Of.Layers) || !In.expectPunct("*") ||
+          !In.expectPunct("(") || !In.expectInteger(1, First.Elements))
+        return false;
+    }
+    if (!place(First))
+      return false;
+    while (In.peek().is(Token::Kind::Integer)) {
+      BucketMessage &Next = Of.Each.emplace_back();
+      if (!In.expectInteger(1, Next.Elements) || !place(Next))
+        return false;
+    }
+    if (Recurs && !In.expectPunct(")"))
+      return false;
+    Out.push_back(std::move(Of));
+  } while (In.takePunct("+"));
+  return In.expectPunct(")");
+}
+
 /// `time(N ns)` for the word `time`, if it is next.
 bool BlockParser::time(llvm::StringRef Word, Nanoseconds &Out) {
   int64_t Count = 0;
@@ -149,8 +187,9 @@ bool BlockParser::details(OpId Id) {
   if (!servedOp(Id) || !expression(getStatedName(O.Kind), O.Stated))
     return false;
   O.IsLowPrecision = In.takeWord("low_precision");
-  return enclosing(O.Module) && expression("flops", O.Work.Id) &&
-         chunk(O.Chunk) && time("time", O.Time) && time("hidden", O.Hidden) && location(O.Origin);
+  return messages(O.Messages) && enclosing(O.Module) &&
+         expression("flops", O.Work.Id) && chunk(O.Chunk) &&
+         time("time", O.Time) && time("hidden", O.Hidden) && location(O.Origin);
 }
 
 bool BlockParser::op() {

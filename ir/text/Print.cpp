@@ -60,9 +60,7 @@ static void printState(llvm::StringRef Word, llvm::ArrayRef<Axis> Axes,
 void foretrace::ir::print(const Program &P, const TensorType &T,
                           const Layout &L, llvm::raw_ostream &OS,
                           SizeStyle Style) {
-  AxisList Partial;
-  AxisList Flat;
-  AxisList Single;
+  AxisList Partial, Flat, Single;
   for (Axis A : allAxes()) {
     if (L.isPartial(A))
       Partial.push_back(A);
@@ -274,7 +272,7 @@ void BlockPrinter::print(const Op &O) {
     ir::print(P, O.Stated, OS, Sizes);
     OS << ')';
   }
-  OS << (O.IsLowPrecision ? " low_precision" : "");
+  OS << (O.IsLowPrecision ? " low_precision" : "") << O.Messages;
   if (O.Module.isValid())
     OS << " in(" << O.Module.Index << ')';
   if (workOf(P, O) != Flops()) {

@@ -60,6 +60,7 @@ private:
   void verifyCompute(const Op &O);
   void verifyCollective(const Op &O);
   void verifyMove(const Op &O, const Transition &T);
+  void verifyMessages(const Op &O);
 
   const Program &P;
   const Block &B;
@@ -305,6 +306,20 @@ void BlockVerifier::verifyCollective(const Op &O) {
       verifyMove(O, T);
 }
 
+/// Messages are of flat values, of which they have all elements.
+void BlockVerifier::verifyMessages(const Op &O) {
+  if (O.Messages.empty())
+    return;
+  const std::optional<int64_t> Sum = messageSum(O.Messages);
+  const Value *Of = O.Operands.empty() ? nullptr : &B.Values[O.Operands[0]];
+  const Elements All =
+      Of && !Of->Type.Dims.empty() ? extentOf(P, Of->Type.Dims[0]) : Elements();
+  if (!isCollective(O.Kind) || !Of || Of->Type.Dims.size() != 1 || !Sum ||
+      Elements(*Sum) != All || messageCount(O.Messages) > MostMessages)
+    Diags.report(O.Origin.Range, diag::VerifyMessageSizes, getMnemonic(O.Kind),
+                 Sum.value_or(INT64_MAX), Of ? Of->Name : "", All.value());
+}
+
 void BlockVerifier::verifyOp(OpId Id) {
   const Op &O = B.Ops[Id];
   assert((!O.For.isValid() || B.Ops.contains(O.For)) && "an op of this block");
@@ -312,6 +327,7 @@ void BlockVerifier::verifyOp(OpId Id) {
       (!isCollective(O.Kind) || O.Hidden.value() > O.Time.value()))
     Diags.report(O.Origin.Range, diag::VerifyHidden, getMnemonic(O.Kind),
                  O.Hidden.value(), O.Time.value());
+  verifyMessages(O);
   if (isCollective(O.Kind))
     verifyCollective(O);
   else

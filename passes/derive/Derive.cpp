@@ -267,19 +267,32 @@ void Deriver::checkEffects() {
     error(P.DpShard.Range, diag::KeyWithoutEffect, "dp_shard", "with zero = 0");
     P.DpShard = {};
   }
-  if (P.ZeroPrefetch.isPresent() && *P.Zero < 2) {
-    error(P.ZeroPrefetch.Range, diag::KeyWithoutEffect, "zero_prefetch",
-          "without `zero = 2` or 3");
-    P.ZeroPrefetch = {};
-  }
-  for (auto [Key, Name] : {std::pair(&P.ZeroPersistence, "zero_persistence"),
-                           {&P.ZeroReuse, "zero_reuse"}})
-    if (Key->isPresent() &&
-        (!P.DpFramework.is(DpFrameworkKind::DeepSpeed) || *P.Zero != 3)) {
-      error(Key->Range, diag::KeyWithoutEffect, Name,
-            "without `dp_framework = deepspeed` and `zero = 3`");
-      *Key = {};
-    }
+  auto Expect = [&](auto &Key, llvm::StringRef Name, bool HasEffect,
+                    llvm::StringRef Without) {
+    if (!Key.isPresent() || HasEffect)
+      return;
+    error(Key.Range, diag::KeyWithoutEffect, Name, Without);
+    Key = {};
+  };
+  const bool IsOverlapped = P.OverlapGradReduce.is(true) && *P.Zero < 2;
+  const llvm::StringRef Buckets =
+      "without `overlap_grad_reduce = true` and `zero = 0` or 1";
+  Expect(P.DdpBucketSize, "ddp_bucket_size", IsOverlapped, Buckets);
+  Expect(P.DdpNumBuckets, "ddp_num_buckets", IsOverlapped, Buckets);
+  Expect(P.DdpPadBuckets, "ddp_pad_buckets",
+         !P.DdpPadBuckets.is(true) || *P.Zero == 1, "without `zero = 1`");
+  if (P.DpFramework.is(DpFrameworkKind::Torch) && *P.Zero == 1)
+    error(P.Zero.Range, diag::TorchZero)
+        .note(P.DpFramework.Range, diag::ValueFromHere, "dp_framework",
+              "torch");
+  Expect(P.ZeroPrefetch, "zero_prefetch", *P.Zero >= 2,
+         "without `zero = 2` or 3");
+  const bool IsStage3 =
+      P.DpFramework.is(DpFrameworkKind::DeepSpeed) && *P.Zero == 3;
+  const llvm::StringRef Stage3 =
+      "without `dp_framework = deepspeed` and `zero = 3`";
+  Expect(P.ZeroPersistence, "zero_persistence", IsStage3, Stage3);
+  Expect(P.ZeroReuse, "zero_reuse", IsStage3, Stage3);
 }
 
 void Deriver::deriveExpertMesh() {

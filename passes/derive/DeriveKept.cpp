@@ -70,10 +70,11 @@ void Deriver::checkRecompute() {
   if (T.RecomputeModules.isPresent())
     checkModules();
   if (*T.TransformerImpl == TransformerImplKind::Local &&
-      !T.RecomputeModules.isPresent() && !hasLocalLayers(Bodies)) {
+      !T.RecomputeModules.isPresent() && !hasLocalLayers(Bodies) &&
+      !S.Parallel.OverlapGradReduce.is(true)) { // then it orders buckets
     error(T.TransformerImpl.Range, diag::KeyWithoutEffect, "transformer_impl",
-          "without `recompute_modules`, biases of experts, or latent attention "
-          "with tp > 1");
+          "without `recompute_modules`, `overlap_grad_reduce`, biases of "
+          "experts, or latent attention with tp > 1");
     T.TransformerImpl.setDefault(TransformerImplKind::TransformerEngine);
   }
   Located<int64_t> &Layers = T.RecomputeNumLayers;

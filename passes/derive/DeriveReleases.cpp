@@ -39,6 +39,7 @@ struct RefusedPair {
 
 constexpr llvm::StringLiteral Arguments =
     "training/arguments.py, validate_args";
+constexpr llvm::StringLiteral Training = "training/training.py, get_model";
 constexpr llvm::StringLiteral Config =
     "transformer/transformer_config.py, __post_init__";
 
@@ -86,6 +87,16 @@ static constexpr NewKey NewKeys[] = {
        const bool IsOfMegatron =
            *S.Train.Optimizer == OptimizerKind::PrecisionAware;
        return where(*Key && IsOfMegatron, Key);
+     }},
+    {"ddp_num_buckets", MegatronVersion::V0_12,
+     [](const Spec &S) {
+       const auto &Key = S.Parallel.DdpNumBuckets;
+       return where(Key.isPresent(), Key);
+     }},
+    {"ddp_pad_buckets", MegatronVersion::V0_12,
+     [](const Spec &S) {
+       const auto &Key = S.Parallel.DdpPadBuckets;
+       return where(Key.is(true), Key);
      }},
     {"recompute_modules", MegatronVersion::V0_12,
      [](const Spec &S) {
@@ -168,6 +179,13 @@ static constexpr RefusedPair RefusedPairs[] = {
        return where(Key.is(true) && !S.Parallel.OverlapGradReduce.is(true),
                     Key);
      }},
+    {"ddp_num_buckets", "no ddp_bucket_size", "both are set", Training,
+     [](const Spec &S) {
+       const auto &Key = S.Parallel.DdpNumBuckets;
+       return where(Key.isPresent() && S.Parallel.DdpBucketSize.isPresent(),
+                    Key);
+     },
+     MegatronVersion::V0_12},
     {"overlap_grad_reduce", "another optimizer before core 0.18",
      "optimizer = muon", Arguments,
      [](const Spec &S) {

@@ -255,6 +255,8 @@ class Stage:
             ranks = "pp" if collective == "send" else " ".join(
                 map(str, groups.get(group, [group])))
             self.names[ranks].add(group)
+            if collective == "broadcast":
+                size += -size % len(ranks.split())  # as traces have it
             self.volume[ranks, collective] += size
         is_routed = has_routing and "--num-experts" in arguments and \
             "--moe-pad-expert-input-to-capacity" not in arguments

@@ -324,8 +324,15 @@ LayoutAxes AxisMaker::makeAround(bool OfMemory) {
 #include "ir/model/Schedules.def"
   };
   std::vector<LayoutAxes::Option> Schedules;
+  // A job of a release runs what that has.
+  auto HasSchedule = [&](ir::ScheduleKind K) {
+    return K == ir::ScheduleKind::OneFOneB ||
+           K == ir::ScheduleKind::Interleaved ||
+           !S.Parallel.Megatron.isStated();
+  };
   for (const ir::ScheduleKind K : Kinds)
-    if (K != ir::ScheduleKind::None && K != ir::ScheduleKind::File) {
+    if (K != ir::ScheduleKind::None && K != ir::ScheduleKind::File &&
+        HasSchedule(K)) {
       const ir::ScheduleInfo &Of = ir::getInfo(K);
       Schedules.push_back({{"parallel.schedule=" + ir::spell(K)}});
       if (Of.LeastVpp == Of.MostVpp)
