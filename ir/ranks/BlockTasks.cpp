@@ -54,7 +54,7 @@ static UnitPart partOf(const Block &B, const Op &O) {
   const Value &V = B.Values[O.Operands.front()];
   if (O.Kind == OpKind::AllGather && V.Kind == ValueKind::Param)
     return O.Phase == Phase::Forward ? UnitPart::Gather : UnitPart::GatherAgain;
-  if (V.Kind != ValueKind::Gradient ||
+  if (V.Kind != ValueKind::Gradient || !V.GradientOf.isValid() ||
       B.Values[V.GradientOf].Kind != ValueKind::Param)
     return UnitPart::None;
   auto IsOver = [&](Axis A) { return llvm::is_contained(O.Group.Axes, A); };
