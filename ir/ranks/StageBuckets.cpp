@@ -6,6 +6,7 @@
 #include "ir/model/OpKinds.h"
 #include "ir/ranks/StageTasks.h"
 #include "llvm/ADT/STLExtras.h"
+#include <algorithm>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -85,12 +86,16 @@ void StageTasks::earlyOf(int64_t Chunk, bool IsGather, Visitor Visit) {
 /// and what is gathered for that, or the one that makes its gradient.
 std::pair<size_t, size_t> StageTasks::placeOf(const BucketMessage &M,
                                               bool IsForward) const {
-  const auto Layer = static_cast<size_t>(M.Layer);
-  const Block &B = Chunks.front().Layers[Layer].Of->block();
+  const auto &Layers = Chunks.front().Layers;
+  // A text of the IR can have others than `sync` writes.
+  const size_t Layer =
+      std::min(static_cast<size_t>(M.Layer), Layers.size() - 1);
+  const Block &B = Layers[Layer].Of->block();
   int64_t Number = 0;
   unsigned Param = 0;
-  while (B.Values[ValueId(Param)].Kind != ValueKind::Param ||
-         Number++ < M.Param)
+  while (
+      Param < B.Values.size() &&
+      (B.Values[ValueId(Param)].Kind != ValueKind::Param || Number++ < M.Param))
     ++Param;
   size_t Last = 0;
   for (size_t N = 0; N < B.Ops.size(); ++N) {
