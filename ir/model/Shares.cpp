@@ -195,7 +195,9 @@ Expr foretrace::ir::shareOf(ExprScope P, const Block &B, const Value &V) {
       IsGradient && V.GradientOf.isValid() ? &B.Values[V.GradientOf] : &V;
   const ParallelSpec &Par = P->Spec.Parallel;
   const AxisList Shared = sharedAxes(V.Layout);
-  if (Weight->Kind != ValueKind::Param || Shared.empty() || *Par.Zero < 2)
+  // A text of the IR may lack what only `derive` sets.
+  if (Weight->Kind != ValueKind::Param || Shared.empty() ||
+      !Par.Zero.isPresent() || !Par.Megatron.isPresent() || *Par.Zero < 2)
     return elementsOnRank(P, V.Type, V.Layout);
   const SharedWeight Of(P, Weight->Type, V.Layout);
   if (Par.DpFramework.is(DpFrameworkKind::DeepSpeed) && *Par.Zero == 3)
