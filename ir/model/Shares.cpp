@@ -6,6 +6,11 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
+/// A text of the IR may lack what only `derive` sets.
+static int64_t zeroOf(const ParallelSpec &P) {
+  return P.Zero.isPresent() ? *P.Zero : 0;
+}
+
 bool foretrace::ir::isOfTorch(const ParallelSpec &P) {
   return P.DpFramework.is(DpFrameworkKind::Torch) ||
          P.DpFramework.is(DpFrameworkKind::TorchFsdp1);
@@ -13,11 +18,11 @@ bool foretrace::ir::isOfTorch(const ParallelSpec &P) {
 
 bool foretrace::ir::hasTorchUnits(const Program &P) {
   const ParallelSpec &Par = P.Spec.Parallel;
-  return isOfTorch(Par) && *Par.Zero >= 2 && P.Mesh[Axis::Pp] == 1;
+  return isOfTorch(Par) && zeroOf(Par) >= 2 && P.Mesh[Axis::Pp] == 1;
 }
 
 bool foretrace::ir::sharesWeights(const Program &P) {
-  return *P.Spec.Parallel.Zero == 3 || hasTorchUnits(P);
+  return zeroOf(P.Spec.Parallel) == 3 || hasTorchUnits(P);
 }
 
 bool foretrace::ir::isMegatronFsdp(const ParallelSpec &P) {
@@ -26,8 +31,8 @@ bool foretrace::ir::isMegatronFsdp(const ParallelSpec &P) {
 
 bool foretrace::ir::keepsSomeWhole(const Program &P) {
   const ParallelSpec &Par = P.Spec.Parallel;
-  return *Par.Zero == 3 && (Par.DpFramework.is(DpFrameworkKind::DeepSpeed) ||
-                            isMegatronFsdp(Par));
+  return zeroOf(Par) == 3 && (Par.DpFramework.is(DpFrameworkKind::DeepSpeed) ||
+                              isMegatronFsdp(Par));
 }
 
 bool foretrace::ir::isTableAgain(const Program &P, const Value &V) {
@@ -115,13 +120,13 @@ private:
 /// Units are layers, and what is outside them. With ZeRO 2 Megatron-FSDP has
 /// one for all (mcore_fsdp_adapter.py, fsdp_unit_modules).
 bool FlatUnit::isIn(const Block &Other) const {
-  return (!IsOfTorch && *P->Spec.Parallel.Zero == 2) || &Other == &B ||
+  return (!IsOfTorch && zeroOf(P->Spec.Parallel) == 2) || &Other == &B ||
          (isOutsideLayers(*P, Other) && isOutsideLayers(*P, B));
 }
 
 FlatUnit::FlatUnit(ExprScope P, const Block &B, bool AreOfExperts)
     : P(P), B(B), IsOfTorch(isOfTorch(P->Spec.Parallel)) {
-  const bool IsOfAll = !IsOfTorch && *P->Spec.Parallel.Zero == 2;
+  const bool IsOfAll = !IsOfTorch && zeroOf(P->Spec.Parallel) == 2;
   const bool IsOfOne = !IsOfAll && !isOutsideLayers(*P, B);
   for (const LayerGroup &G : P->Layers)
     for (const BlockRun &R : G.Runs) {
@@ -195,12 +200,11 @@ Expr foretrace::ir::shareOf(ExprScope P, const Block &B, const Value &V) {
       IsGradient && V.GradientOf.isValid() ? &B.Values[V.GradientOf] : &V;
   const ParallelSpec &Par = P->Spec.Parallel;
   const AxisList Shared = sharedAxes(V.Layout);
-  // A text of the IR may lack what only `derive` sets.
-  if (Weight->Kind != ValueKind::Param || Shared.empty() ||
-      !Par.Zero.isPresent() || !Par.Megatron.isPresent() || *Par.Zero < 2)
+  if (Weight->Kind != ValueKind::Param || Shared.empty() || zeroOf(Par) < 2 ||
+      !Par.Megatron.isPresent())
     return elementsOnRank(P, V.Type, V.Layout);
   const SharedWeight Of(P, Weight->Type, V.Layout);
-  if (Par.DpFramework.is(DpFrameworkKind::DeepSpeed) && *Par.Zero == 3)
+  if (Par.DpFramework.is(DpFrameworkKind::DeepSpeed) && zeroOf(Par) == 3)
     return Of.byPart([&](Expr Part) { return ceilDiv(Part, Of.ranks()); });
   if (hasTorchUnits(*P) && Par.DpFramework.is(DpFrameworkKind::Torch))
     return Of.byRows();
@@ -236,7 +240,7 @@ static Expr partedShare(ExprScope P, const Block &B, const Value &V) {
 /// first ones after a forward and a backward pass of all others. Here they stay
 /// or go together.
 Expr foretrace::ir::freesWeights(ExprScope P) {
-  if (hasTorchUnits(*P) && *P->Spec.Parallel.Zero == 2)
+  if (hasTorchUnits(*P) && zeroOf(P->Spec.Parallel) == 2)
     return numberOf(P, 0);
   if (!keepsSomeWhole(*P) || isMegatronFsdp(P->Spec.Parallel) ||
       P->Mesh[Axis::Pp] > 1)
