@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/Analyses.h"
 #include "analysis/LayerCounts.h"
-#include "ir/model/Shares.h"
 #include "passes/BlockBuilder.h"
 #include "passes/GradientBuffers.h"
 #include "llvm/ADT/DenseMap.h"
@@ -162,8 +161,8 @@ static int64_t parametersOf(const Program &P, const Stage &S) {
 std::optional<int64_t> foretrace::bucketSizeOf(const Program &P,
                                                const Stage &S) {
   const ParallelSpec &Par = P.Spec.Parallel;
-  if (!isOfMegatron(P) || isMegatronFsdp(Par) ||
-      !Par.OverlapGradReduce.is(true) || *Par.Zero > 1 || S.First != 0 ||
+  if (!isOfMegatron(P) || !Par.OverlapGradReduce.is(true) || *Par.Zero > 1 ||
+      S.First != 0 ||
       getInfo(*Par.Schedule).Placement == PlacementKind::Bidirectional)
     return std::nullopt;
   if (Par.DdpBucketSize.isPresent())
@@ -288,9 +287,12 @@ MessageList foretrace::joined(const GradientBucket &B) {
   }
   BucketMessage &Joined = All.back().Each.back();
   Joined.Elements += B.Plain.Count.value();
-  // These have the first layer.
-  if (!B.Plain.Messages.empty())
-    Joined = {Joined.Elements, unfolded(B.Plain.Messages).back().Layer,
-              B.Plain.Messages.back().Each.back().Param};
+  if (B.Plain.Messages.empty())
+    return All;
+  // The first parameter of the chunk is in a plain type.
+  const MessagePeriod &Plain = B.Plain.Messages.back();
+  const BucketMessage &First = Plain.Each.back();
+  Joined.Layer = First.Layer - (Plain.Times - 1) * Plain.Layers;
+  Joined.Param = First.Param;
   return All;
 }

@@ -39,8 +39,8 @@ int64_t foretrace::gathersOf(const Program &P) {
   if (!gathersUpdated(P))
     return 0;
   const ParallelSpec &Par = P.Spec.Parallel;
-  const bool HasTwo = isOfMegatron(P) && areExpertsApart(P) &&
-                      hasTrainedExperts(P) && !isMegatronFsdp(Par);
+  const bool HasTwo =
+      isOfMegatron(P) && areExpertsApart(P) && hasTrainedExperts(P);
   return HasTwo && *Par.Zero == 1 && !Par.OverlapParamGather.is(true) &&
                  *Par.Megatron >= MegatronVersion::V0_9
              ? 2

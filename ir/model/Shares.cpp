@@ -76,11 +76,19 @@ bool foretrace::ir::isOutsideLayers(const Program &P, const Block &B) {
          &P.Blocks[P.Layers.back().Runs.back().Block] == &B;
 }
 
+/// The least number of elements that is whole rows of each of \p Weights, and
+/// a multiple of \p Step.
+static Expr rowsOfAll(ExprScope P, llvm::ArrayRef<const Value *> Weights,
+                      Expr Step) {
+  for (const Value *V : Weights)
+    Step = lcm(Step, SharedWeight(P, V->Type, V->Layout).columns());
+  return Step;
+}
+
 Expr foretrace::ir::rowsTogether(ExprScope P, bool AreOfExperts) {
   Expr Step = numberOf(P, 1);
   for (const Block &B : P->Blocks)
-    for (const Value *V : trainedWeightsOf(*P, B, AreOfExperts))
-      Step = lcm(Step, SharedWeight(P, V->Type, V->Layout).columns());
+    Step = rowsOfAll(P, trainedWeightsOf(*P, B, AreOfExperts), Step);
   return Step;
 }
 
@@ -169,8 +177,7 @@ Expr FlatUnit::filled(Expr Elements, Expr Ranks) const {
     return ceilDiv(Elements, Ranks);
   Expr Step = numberOf(P, 1);
   for (const Part &Of : Parts)
-    for (const Value *V : Of.Weights)
-      Step = lcm(Step, SharedWeight(P, V->Type, V->Layout).columns());
+    Step = rowsOfAll(P, Of.Weights, Step);
   return ceilDiv(Elements, Ranks * Step) * Step;
 }
 

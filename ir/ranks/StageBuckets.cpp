@@ -134,7 +134,11 @@ void StageTasks::timeReductions() {
          llvm::zip_equal(unfolded(O.Messages), messagesOf(P, O)))
       Backward.At[placeOf(M, /*IsForward=*/false)].push_back({I, Size});
   }
-  Backward.MicroBatch = S.MicroBatches - 1;
+  forEachAction(S, Stage, [&](const Action &A) {
+    if (A.Kind == ActionKind::Backward)
+      Backward.MicroBatch = A.MicroBatch;
+    return true;
+  });
 }
 
 /// Gathers of one kind that have buckets: who needs one begins with it, unless
