@@ -19,8 +19,7 @@ model small {
 }
 """
 # Values of keys that need no message.
-HARMLESS = {"contiguous_gradients": True, "reduce_scatter": True,
-            "stage3_param_persistence_threshold": 0}
+HARMLESS = {"contiguous_gradients": True, "reduce_scatter": True}
 OPTIMIZERS = {None: "adam", "Adam": "adam", "AdamW": "adam",
               "FusedAdam": "adam", "CPUAdam": "adam", "Muon": "muon",
               "SGD": "sgd"}
@@ -64,12 +63,15 @@ class Case:
         """`want` if the job asks for it; it can't say otherwise."""
         return want if name in self.job.params else "not asked for"
 
-    def has_key(self, key, value):
+    def has_key(self, key, value, parallel):
         """Whether a key of `zero_optimization` is modelled or named as lost."""
         if key == "overlap_comm":
             return ("overlap_grad_reduce = %s" % str(value).lower()
                     in self.job.text or value is False)
         if HARMLESS.get(key) == value:
+            return True
+        if key == "stage3_param_persistence_threshold" \
+                and parallel.get("zero_persistence") == value:
             return True
         return self.job.warns(r"\b%s\b" % key)
 
@@ -100,7 +102,7 @@ class Case:
             "tp": parallel["tp"], "ulysses": parallel["cp"],
             "zero_keys": {key: value
                           for key, value in facts["zero_keys"].items()
-                          if self.has_key(key, value)},
+                          if self.has_key(key, value, parallel)},
             "overlap_comm_default": bool(
                 parallel.get("overlap_grad_reduce", False)),
             "bf16_master_weights_and_grads":
