@@ -26,7 +26,7 @@
 #include "lang/diagnostics/Lang.h"
 #include "passes/BlockBuilder.h"
 #include "passes/Passes.h"
-#include "passes/Recompute.h"
+#include "passes/Recomputation.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"

@@ -7,13 +7,13 @@
 // needs it first, and `op` the whole layer but for ops whose results are
 // expensive to make. Embedding and head are never recomputed.
 
-#include "passes/Recompute.h"
+#include "ir/model/Measure.h"
 #include "ir/model/OpKinds.h"
 #include "ir/model/Spellings.h"
-#include "lang/ShippedLayers.h"
 #include "lang/diagnostics/Passes.h"
 #include "passes/BlockBuilder.h"
 #include "passes/Passes.h"
+#include "passes/Recomputation.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -27,8 +27,10 @@ namespace {
 
 class Recomputer {
 public:
-  Recomputer(Block &B, const Recomputation &Of, bool HasLossTwice)
-      : B(B), Build(B, "recompute"), Of(Of), HasLossTwice(HasLossTwice),
+  Recomputer(const Program &P, Block &B, const Recomputation &Of)
+      : B(B), Build(B, "recompute"), Of(Of),
+        HasLossTwice(*P.Spec.Parallel.Megatron < MegatronVersion::V0_12),
+        KeepsPart(P.Spec.Train.DistributeSavedActivations.is(true)),
         Old(std::move(B.Ops)) {
     B.Ops = {};
     for (const auto &[Index, O] : llvm::enumerate(Old))
@@ -45,6 +47,7 @@ private:
   const Part *partOf(const Op &Forward) const;
   bool isRead(ValueId V) const;
   bool isOfLoss(OpId Id) const;
+  OpId keepPart(const Part &Of);
   void beginParts(OpId Forward);
   void repeat(OpId Forward, const Part &Of);
   ValueId readBy(const Part *Reader, ValueId V) const;
@@ -53,6 +56,7 @@ private:
   BlockBuilder Build;
   const Recomputation &Of;
   const bool HasLossTwice; ///< whether auxiliary losses are computed twice
+  const bool KeepsPart;    ///< whether ranks of tp share the input of a layer
   Table<OpId, Op> Old;
   llvm::DenseMap<unsigned, unsigned> Makers; ///< old op by value
   llvm::DenseMap<unsigned, OpId> NewId;      ///< by old op
@@ -66,177 +70,6 @@ private:
 };
 
 } // namespace
-
-using ModuleNames = llvm::SmallVector<llvm::StringRef, 8>;
-
-static void addModules(llvm::ArrayRef<layers::Statement> Body,
-                       ModuleNames &Out) {
-  for (const layers::Statement &S : Body) {
-    if (S.Is == layers::Statement::Kind::Module &&
-        !llvm::is_contained(Out, S.Name))
-      Out.push_back(S.Name);
-    addModules(S.Then, Out);
-    addModules(S.Else, Out);
-  }
-}
-
-ModuleNames foretrace::recomputeModules(const Spec &S) {
-  static const ModuleNames OfLibrary = [] {
-    ModuleNames Out;
-    for (const layers::Layer &L : shippedLayers())
-      addModules(L.Body, Out);
-    return Out;
-  }();
-  ModuleNames Out = OfLibrary;
-  for (const layers::Layer *L : S.Layers)
-    addModules(L->Body, Out);
-  return Out;
-}
-
-llvm::SmallVector<llvm::StringRef, 4> foretrace::modulesOf(const TrainSpec &T) {
-  llvm::SmallVector<llvm::StringRef, 4> Names;
-  if (T.RecomputeModules.isPresent())
-    llvm::SplitString(*T.RecomputeModules, Names, " ,");
-  else
-    Names.push_back("core_attn");
-  return Names;
-}
-
-/// Returns the op that \p O is, or the one that it serves as a collective.
-static const Op &served(const Block &B, const Op &O) {
-  return isCollective(O.Kind) && O.For.isValid() ? B.Ops[O.For] : O;
-}
-
-/// Returns the linear layer that alone reads \p V, also as another type, or
-/// null.
-static const Op *findOnlyLinear(const Block &B, ValueId V) {
-  const Op *Found = nullptr;
-  for (const Op &O : B.Ops) {
-    if (O.Phase != Phase::Forward || !llvm::is_contained(O.Operands, V))
-      continue;
-    const Op *Linear = O.Kind == OpKind::Cast
-                           ? findOnlyLinear(B, O.Results.front())
-                           : &served(B, O);
-    if (!Linear)
-      return nullptr;
-    const Op &Reader = *Linear;
-    if (Reader.Kind != OpKind::MatMul || (Found && Found != &Reader))
-      return nullptr;
-    Found = &Reader;
-  }
-  return Found;
-}
-
-/// Returns the modules of norms that Transformer Engine fuses, by the names of
-/// norms: Megatron-LM has IdentityOp in the place of such a norm, and
-/// TELayerNormColumnParallelLinear in that of the linear layer
-/// (models/gpt/gpt_layer_specs.py,
-/// get_gpt_layer_with_transformer_engine_submodules).
-static llvm::StringMap<ModuleId> modulesOfNorms(const Program &P,
-                                                const Block &B) {
-  llvm::StringMap<ModuleId> Modules;
-  if (*P.Spec.Train.TransformerImpl == TransformerImplKind::Local)
-    return Modules;
-  for (const Op &O : B.Ops)
-    if (O.Kind == OpKind::Norm && O.Phase == Phase::Forward)
-      if (const Op *Linear = findOnlyLinear(B, O.Results.front()))
-        Modules[O.Name] = Linear->Module;
-  return Modules;
-}
-
-Recomputation::Recomputation(const Program &P, const Block &B) : B(B) {
-  const auto IsAt = [&](const LayerGroup &G) {
-    return &P.Blocks[G.Runs.front().Block] == &B;
-  };
-  const TrainSpec &T = P.Spec.Train;
-  const BlockSpec *Spec = P.Spec.Model.findBlock(B.Name);
-  const RecomputeKind Kind = Spec ? *P.Spec.recomputeOf(*Spec) : *T.Recompute;
-  if (Kind == RecomputeKind::None ||
-      (!P.Layers.empty() && (IsAt(P.Layers.front()) || IsAt(P.Layers.back()))))
-    return;
-  IsWanted = true;
-  if (Kind == RecomputeKind::Full) {
-    Parts.emplace_back();
-    return;
-  }
-  if (Kind == RecomputeKind::Op) {
-    addUnsaved(Spec ? P.Spec.computeTypeOf(*Spec) : *T.ComputePrecision);
-    return;
-  }
-  const llvm::SmallVector<llvm::StringRef, 4> Names = modulesOf(T);
-  for (const auto &[Index, M] : llvm::enumerate(B.Modules))
-    if (llvm::is_contained(Names, M.Name))
-      Parts.push_back({B.Modules.idAt(Index), M.Until});
-  ModuleOf = modulesOfNorms(P, B);
-}
-
-/// torchtitan, distributed/activation_checkpoint.py, SelectiveAC: it saves
-/// attention and every other `mm` in the order in which they run, the first one
-/// included. Linear layers with a bias (`addmm`), also the router's, and those
-/// in fp8 (`_scaled_mm`) are saved, and not counted; grouped products of
-/// experts and routers without a bias are neither saved nor counted.
-void Recomputation::addUnsaved(TypeKind Compute) {
-  IsByOp = true;
-  bool IsNextSaved = true;
-  const Op *Last = nullptr;
-  const auto IsBiased = [&](const Op &Linear) {
-    return llvm::any_of(B.Ops, [&](const Op &O) {
-      return O.Kind == OpKind::BiasAdd && O.Name == Linear.Name;
-    });
-  };
-  for (const Op &O : B.Ops) {
-    if (O.Phase != Phase::Forward)
-      continue;
-    Last = &O;
-    if (hasTrait(O.Kind, Attends))
-      Saved.insert(O.Name);
-    if (O.Kind != OpKind::MatMul)
-      continue;
-    const TensorType &Out = B.Values[O.Results.front()].Type;
-    if (Out.indexOf(DimKind::Expert) >= 0)
-      continue;
-    if (IsBiased(O) || (O.IsLowPrecision && isScaled(elementTypeOf(Compute)))) {
-      Saved.insert(O.Name);
-    } else if (Out.indexOf(DimKind::Router) < 0) {
-      if (IsNextSaved)
-        Saved.insert(O.Name);
-      IsNextSaved = !IsNextSaved;
-    }
-  }
-  if (Last)
-    Parts.push_back({{}, Last->Results.front()});
-}
-
-const Recomputation::Part *Recomputation::findPart(OpKind Collective,
-                                                   const Op &Served) const {
-  if (IsByOp &&
-      (Collective == OpKind::ReduceScatter || Collective == OpKind::AllToAll))
-    return nullptr;
-  if (IsByOp && Collective == OpKind::AllReduce)
-    return &Parts.front();
-  return findPart(Served);
-}
-
-const Recomputation::Part *Recomputation::findPart(const Op &O) const {
-  if (IsByOp) {
-    const bool MayBeSaved = O.Kind == OpKind::MatMul ||
-                            O.Kind == OpKind::BiasAdd ||
-                            hasTrait(O.Kind, Attends);
-    return MayBeSaved && Saved.contains(O.Name) ? nullptr : &Parts.front();
-  }
-  // Megatron-LM looks tokens up outside of the checkpoint of a layer
-  // (transformer/multi_token_prediction.py, _get_embeddings).
-  if (Parts.size() == 1 && !Parts.front().Module.isValid())
-    return O.Kind == OpKind::Embed ? nullptr : &Parts.front();
-  const auto Fused = ModuleOf.find(O.Name);
-  ModuleId Of = Fused == ModuleOf.end() ? O.Module : Fused->second;
-  const Part *Outermost = nullptr;
-  for (; Of.isValid(); Of = B.Modules[Of].Parent)
-    for (const Part &P : Parts)
-      if (P.Module == Of)
-        Outermost = &P;
-  return Outermost;
-}
 
 /// Returns the forward op that \p Id derives from, or serves a derivative of.
 OpId Recomputer::forwardOf(OpId Id) const {
@@ -318,6 +151,22 @@ static llvm::DenseSet<unsigned> savedBy(const Table<OpId, Op> &Ops) {
   return Saved;
 }
 
+/// Each rank of tp keeps a part of the input of the layer, which is whole
+/// again in the second pass (Megatron-LM, tensor_parallel/random.py,
+/// CheckpointFunction). Returns the gather of the parts.
+OpId Recomputer::keepPart(const Part &Of) {
+  const ValueId Input = B.Signature.Inputs.front();
+  const ValueId Kept = Build.derived(Input, "part");
+  B.Values[Kept].Layout.setFlat(Axis::Tp);
+  Build.op(OpKind::Slice, "input", {Input}, {Kept});
+  const ValueId Whole = Build.derived(Input, "again");
+  const OpId Gather = Build.op(OpKind::AllGather, "input", {Kept}, {Whole});
+  B.Ops[Gather].Phase = Phase::Recompute;
+  B.Ops[Gather].Group.Axes = {Axis::Tp};
+  Again[Input.Index] = {Whole, &Of};
+  return Gather;
+}
+
 /// Repeats the parts that begin before a backward op of \p Forward.
 void Recomputer::beginParts(OpId Forward) {
   for (const Part &P : Of.parts()) {
@@ -326,9 +175,13 @@ void Recomputer::beginParts(OpId Forward) {
                         : Forward.Index <= Makers.find(P.Until.Index)->second;
     if (!Begins || !Begun.insert(&P).second)
       continue;
+    const bool IsLayer = P.savesResult() && !P.Module.isValid();
+    const OpId Gather = KeepsPart && IsLayer ? keepPart(P) : OpId();
     for (size_t I = 0; I < Old.size(); ++I)
       if (const OpId Id = Old.idAt(I); partOf(Old[Id]) == &P)
         repeat(Id, P);
+    if (Gather.isValid())
+      B.Ops[Gather].For = OpId{Gather.Index + 1};
   }
 }
 
@@ -366,14 +219,15 @@ bool Recomputer::run() {
 }
 
 bool foretrace::recompute(Program &P, DiagnosticEngine &Diags) {
-  const bool HasLossTwice = *P.Spec.Parallel.Megatron < MegatronVersion::V0_12;
   bool Saves = false;
   const Located<RecomputeKind> *Kind = nullptr;
   for (Block &B : P.Blocks)
     if (const Recomputation Of(P, B); Of.isWanted()) {
       const BlockSpec *Spec = P.Spec.Model.findBlock(B.Name);
       Kind = Spec ? &P.Spec.recomputeOf(*Spec) : &P.Spec.Train.Recompute;
-      Saves |= Recomputer(B, Of, HasLossTwice).run();
+      Saves |= Recomputer(P, B, Of).run();
+      if (P.Spec.Train.DistributeSavedActivations.is(true))
+        measure(P, B);
     }
   if (Kind && !Saves)
     Diags.report(Kind->Range, diag::RecomputeSavesNothing, getSpelling(**Kind),

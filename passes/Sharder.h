@@ -7,7 +7,7 @@
 #define FORETRACE_PASSES_SHARDER_H
 
 #include "passes/BlockBuilder.h"
-#include "passes/Recompute.h"
+#include "passes/Recomputation.h"
 #include "llvm/ADT/DenseMap.h"
 #include <optional>
 #include <vector>

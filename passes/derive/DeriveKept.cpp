@@ -10,7 +10,7 @@
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Passes.h"
 #include "passes/LayerCutter.h"
-#include "passes/Recompute.h"
+#include "passes/Recomputation.h"
 #include "passes/derive/Deriver.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -76,6 +76,17 @@ void Deriver::checkRecompute() {
           "without `recompute_modules`, `overlap_grad_reduce`, biases of "
           "experts, or latent attention with tp > 1");
     T.TransformerImpl.setDefault(TransformerImplKind::TransformerEngine);
+  }
+  const auto IsFull = [](RecomputeKind K) { return K == RecomputeKind::Full; };
+  Located<bool> &SharesInput = T.DistributeSavedActivations;
+  if (SharesInput.is(true) &&
+      (!findRecomputed(IsFull) || !exceeds(S.Parallel.Tp, 1) ||
+       *S.Parallel.SequenceParallel)) {
+    error(SharesInput.Range, diag::KeyWithoutEffect,
+          "distribute_saved_activations",
+          "without `recompute = full`, tp above 1 and "
+          "`sequence_parallel = false`");
+    SharesInput = {};
   }
   Located<int64_t> &Layers = T.RecomputeNumLayers;
   if (Layers.isPresent() && *T.Recompute != RecomputeKind::Full) {

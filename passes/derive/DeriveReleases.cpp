@@ -6,7 +6,7 @@
 #include "ir/model/Spellings.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Passes.h"
-#include "passes/Recompute.h"
+#include "passes/Recomputation.h"
 #include "passes/derive/Deriver.h"
 #include "llvm/ADT/STLExtras.h"
 #include <optional>

@@ -7,7 +7,7 @@
 #include "ir/model/Spellings.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Passes.h"
-#include "passes/Recompute.h"
+#include "passes/Recomputation.h"
 #include "passes/derive/Deriver.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"

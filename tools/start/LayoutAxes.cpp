@@ -3,7 +3,7 @@
 #include "ir/model/Schedule.h"
 #include "ir/model/SpecFields.h"
 #include "ir/model/Spellings.h"
-#include "passes/Recompute.h"
+#include "passes/Recomputation.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"

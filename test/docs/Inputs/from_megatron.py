@@ -35,7 +35,8 @@ def section(name, text):
 def check(name, text, folder):
     """What is wrong with a row."""
     texts = {"model": EXPERTS if re.search(r"\bep =", text) else "",
-             "parallel": "zero = 1" if "precision_aware" in text else "", name: text}
+             "parallel": "zero = 1" if "precision_aware" in text
+                         else "tp = 2" if "distribute_" in text else "", name: text}
     job = folder / "job.fore"
     job.write_text("".join(section(other, texts.get(other, ""))
                            for other in REST), encoding="utf-8")

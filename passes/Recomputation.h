@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The ops that the backward pass recomputes.
-#ifndef FORETRACE_PASSES_RECOMPUTE_H
-#define FORETRACE_PASSES_RECOMPUTE_H
+#ifndef FORETRACE_PASSES_RECOMPUTATION_H
+#define FORETRACE_PASSES_RECOMPUTATION_H
 
 #include "ir/model/Program.h"
 #include "llvm/ADT/StringMap.h"
