@@ -261,7 +261,7 @@ void Elaborator::head() {
   for (int64_t Depth = 0; Branch && Depth < *Branch->number("depths"); ++Depth)
     Depths.push_back(AddInput("branch"));
   for (const ValueId Each : Depths)
-    end(B, "prediction", {Each}, &Shared);
+    end(B, "further_prediction", {Each}, &Shared);
   end(B, "prediction", X, &Shared);
   P.Blocks.add(std::move(Blk));
 }

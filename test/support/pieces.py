@@ -471,7 +471,9 @@ def head(job):
     """models/gpt/gpt_model.py; tensor_parallel/cross_entropy.py reduces three
     fp32 terms a token and keeps the fp32 softmax ([K], section 4.3);
     fusions/fused_cross_entropy.py reduces two of them together; Transformer
-    Engine's pytorch/triton/cross_entropy.py gathers those of each rank."""
+    Engine's pytorch/triton/cross_entropy.py gathers those of each rank.
+    transformer/multi_token_prediction.py, _vocab_parallel_argmax, gathers the
+    largest logit and its index of each rank for each further token."""
     terms = {"none": [("all_reduce", ("tp",), 4 * job.tokens)] * 3,
              "native": [("all_reduce", ("tp",), n * 4 * job.tokens)
                         for n in (1, 2)],
@@ -481,13 +483,17 @@ def head(job):
                     kept=kept_mask(job) if is_read else 0)]
     if not job.branch:
         pieces.append(norm(job, job.hidden))
-    for prediction in range(1 + (job.branch.depths if job.branch else 0)):
+    depths = job.branch.depths if job.branch else 0
+    compared = [("all_gather", ("tp",), size * job.tokens * job.tp)
+                for size in (job.element, 8)]
+    for prediction in range(1 + depths):
         # Beside a branch, it is a table of its own.
         logits = column(job, job.hidden, job.padded_vocab,
                         tied=job.tied and not (job.branch and job.pp > 1))
         if prediction: # with the weight of the first
             logits.parameters = []
-        pieces += [logits, Piece(forward=terms[job.fused_loss], kept=(
+        messages = terms[job.fused_loss] + compared * (prediction < depths)
+        pieces += [logits, Piece(forward=messages, kept=(
             job.tokens * job.padded_vocab // job.tp
             * (job.element if job.fused_loss == "te" else 4)))]
     return pieces
