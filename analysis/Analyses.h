@@ -46,6 +46,9 @@ bool isOwnMaster(const ir::TrainSpec &Train, const ir::Value &V);
 /// Adds \p Size to the messages of group \p G.
 void addMessages(std::vector<ir::GroupBytes> &To, const ir::Group &G,
                  ir::Expr Size);
+/// Returns the bytes that the collective \p O of \p B sends for a micro-batch,
+/// in all chunks of a stage that run it.
+ir::Expr messageOfChunks(ir::ExprScope P, const ir::Block &B, const ir::Op &O);
 /// Sums the bytes of messages of a micro-batch by kind of group.
 void sumMessages(ir::Program &P, ir::Block &Block);
 

@@ -3,6 +3,7 @@
 // What a layer sends, by kind of group.
 
 #include "analysis/Analyses.h"
+#include "ir/ranks/BlockTasks.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -18,9 +19,13 @@ void foretrace::addMessages(std::vector<GroupBytes> &To, const Group &G,
     It->Size = Size.plus(It->Size.Id);
 }
 
+Expr foretrace::messageOfChunks(ExprScope P, const Block &B, const Op &O) {
+  return Expr(P.Sizes, O.Message.Id) * (isRead(B, O) ? readsOfSample(P) : 1);
+}
+
 void foretrace::sumMessages(Program &P, Block &B) {
   B.Totals.Messages.clear();
   for (const Op &O : B.Ops)
     if (isCollective(O.Kind) && O.Group.size(P.Mesh) > 1)
-      addMessages(B.Totals.Messages, O.Group, {P.Sizes, O.Message.Id});
+      addMessages(B.Totals.Messages, O.Group, messageOfChunks(P, B, O));
 }

@@ -78,8 +78,7 @@ void FlowCounter::addOps(unsigned Stage, const Block &B, Expr Times) {
   for (const Op &O : B.Ops) {
     if (!isCollective(O.Kind) || O.Group.size(P->Mesh) == 1)
       continue;
-    Flow F{Stage, O.Group, O.Kind, O.Phase,
-           Times * Expr(P.Sizes, O.Message.Id)};
+    Flow F{Stage, O.Group, O.Kind, O.Phase, Times * messageOfChunks(P, B, O)};
     const bool IsExchange = O.Kind == OpKind::AllToAll;
     const bool AreSent =
         IsExchange && isOfExperts(*P, B.Values[O.Results.front()]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/Analyses.h"
 #include "analysis/LayerCounts.h"
+#include "ir/model/Shares.h"
 #include "passes/BlockBuilder.h"
 #include "passes/GradientBuffers.h"
 #include "llvm/ADT/DenseMap.h"
@@ -9,11 +10,6 @@
 
 using namespace foretrace;
 using namespace foretrace::ir;
-
-bool foretrace::isOfMegatron(const Program &P) {
-  const auto &By = P.Spec.Parallel.DpFramework;
-  return !By.isPresent() || By.is(DpFrameworkKind::Megatron);
-}
 
 /// The first parameter of a bucket is in the layer that came last.
 void BucketMaker::fill(const BucketParam &With, int64_t Layer) {
@@ -161,7 +157,7 @@ static int64_t parametersOf(const Program &P, const Stage &S) {
 std::optional<int64_t> foretrace::bucketSizeOf(const Program &P,
                                                const Stage &S) {
   const ParallelSpec &Par = P.Spec.Parallel;
-  if (!isOfMegatron(P) || !Par.OverlapGradReduce.is(true) || *Par.Zero > 1 ||
+  if (!isOfMegatron(Par) || !Par.OverlapGradReduce.is(true) || *Par.Zero > 1 ||
       S.First != 0 ||
       getInfo(*Par.Schedule).Placement == PlacementKind::Bidirectional)
     return std::nullopt;

@@ -12,9 +12,6 @@
 
 namespace foretrace {
 
-/// Whether Megatron-LM reduces gradients and shards what is updated.
-bool isOfMegatron(const ir::Program &P);
-
 /// A parameter in its buffer: its elements, and those up to the next one.
 struct BucketParam {
   int64_t Elements;

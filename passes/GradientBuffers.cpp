@@ -40,7 +40,7 @@ int64_t foretrace::gathersOf(const Program &P) {
     return 0;
   const ParallelSpec &Par = P.Spec.Parallel;
   const bool HasTwo =
-      isOfMegatron(P) && areExpertsApart(P) && hasTrainedExperts(P);
+      isOfMegatron(Par) && areExpertsApart(P) && hasTrainedExperts(P);
   return HasTwo && *Par.Zero == 1 && !Par.OverlapParamGather.is(true) &&
                  *Par.Megatron >= MegatronVersion::V0_9
              ? 2
@@ -57,7 +57,7 @@ int64_t foretrace::sumsOf(const Program &P, const Stage &S) {
   const ParallelSpec &Par = P.Spec.Parallel;
   const bool IsLate =
       S.ReceivesForward || *Par.Schedule == ScheduleKind::Interleaved;
-  return isOfMegatron(P) && *Par.Zero == 1 && *Par.Pp > 1 && IsLate &&
+  return isOfMegatron(Par) && *Par.Zero == 1 && *Par.Pp > 1 && IsLate &&
                  P.Mesh[Axis::DpReplicate] > 1 &&
                  Par.OverlapGradReduce.is(true) &&
                  *Par.Megatron >= MegatronVersion::V0_16
@@ -101,7 +101,7 @@ static std::vector<const Value *> paramGradients(const Block &B) {
 /// of 64 elements: with ZeRO 1 (Megatron-LM since core 0.8,
 /// param_and_grad_buffer.py; optimizer/param_layout.py, pad_param_start).
 bool GradientBuffers::hasAligned() const {
-  return *P.Spec.Parallel.Zero == 1 && isOfMegatron(P) &&
+  return *P.Spec.Parallel.Zero == 1 && isOfMegatron(P.Spec.Parallel) &&
          *P.Spec.Parallel.Megatron >= MegatronVersion::V0_8;
 }
 
@@ -154,7 +154,7 @@ void GradientBuffers::fill(GradientBuffer &B, bool IsOfExperts) const {
       *Par.Megatron >= MegatronVersion::V0_14)
     B.Count =
         roundUp(B.Count, sizeOf(P, B.Group) * rowsTogether(P, IsOfExperts));
-  if (*Par.Zero == 1 && isOfMegatron(P) && !B.empty())
+  if (*Par.Zero == 1 && isOfMegatron(Par) && !B.empty())
     B.Count = roundUp(B.Count, step(B));
 }
 
@@ -166,6 +166,18 @@ static bool isMarkedBias(const Program &P, const Value &G) {
          *P.Spec.Parallel.SequenceParallel && P.Mesh[Axis::Tp] > 1 &&
          G.Type.Dims.size() == 2 && G.Type.indexOf(DimKind::Expert) >= 0 &&
          G.Type.indexOf(DimKind::ExpertFfn) < 0;
+}
+
+/// Whether ranks of tp sum the gradient \p G though each has all of it: that of
+/// a norm of queries, which Megatron-LM finds by its name. In latent
+/// attention only its own layers have that name (distributed/
+/// finalize_model_grads.py, _allreduce_non_tensor_model_parallel_grads).
+static bool isSummedByName(const Program &P, const Value &Param,
+                           const Value &G) {
+  return *P.Spec.Train.TransformerImpl == TransformerImplKind::Local &&
+         P.Mesh[Axis::Tp] > 1 && G.Layout.isWhole(Axis::Tp) &&
+         isOfMegatron(P.Spec.Parallel) &&
+         llvm::StringRef(Param.Name).contains("q_layernorm");
 }
 
 std::vector<const Value *> GradientBuffers::gradientsOf(const Block &B,
@@ -213,7 +225,8 @@ const GradientBuffers::LayerCounts &GradientBuffers::countsOf(unsigned Index,
       {&LayerCounts::Table, {}}};
   for (const Value *G : gradientsOf(B, At)) {
     const Value &Param = B.Values[G->GradientOf];
-    if (G->Layout.isPartial(Axis::Tp) || isMarkedBias(P, *G))
+    if (G->Layout.isPartial(Axis::Tp) || isMarkedBias(P, *G) ||
+        isSummedByName(P, Param, *G))
       Replicated.push_back(G->OnRank.Id);
     if (Param.Shared)
       Shared.push_back(unsharedElements(P, *G));

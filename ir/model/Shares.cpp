@@ -11,6 +11,11 @@ static int64_t zeroOf(const ParallelSpec &P) {
   return P.Zero.isPresent() ? *P.Zero : 0;
 }
 
+bool foretrace::ir::isOfMegatron(const ParallelSpec &P) {
+  return !P.DpFramework.isPresent() ||
+         P.DpFramework.is(DpFrameworkKind::Megatron);
+}
+
 bool foretrace::ir::isOfTorch(const ParallelSpec &P) {
   return P.DpFramework.is(DpFrameworkKind::Torch) ||
          P.DpFramework.is(DpFrameworkKind::TorchFsdp1);

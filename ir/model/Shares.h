@@ -10,6 +10,8 @@
 
 namespace foretrace::ir {
 
+/// Whether Megatron-LM reduces gradients and shards what is updated.
+bool isOfMegatron(const ParallelSpec &P);
 /// Whether PyTorch reduces gradients and shards weights.
 bool isOfTorch(const ParallelSpec &P);
 /// Whether layers, and what is outside them, are units of PyTorch's FSDP. With

@@ -33,11 +33,20 @@ static int64_t widthOf(const Program &P, const Op &O) {
   return O.Kind == OpKind::Ring ? 2 * (Ranks - 1) : messageCount(O);
 }
 
-/// Whether \p O copies what one rank has read.
-static bool isRead(const Block &B, const Op &O) {
+bool foretrace::ir::isRead(const Block &B, const Op &O) {
   return O.Kind == OpKind::Broadcast && O.Phase == Phase::Forward &&
          B.Values[O.Operands.front()].Kind == ValueKind::Input &&
          !llvm::is_contained(B.Signature.Inputs, O.Operands.front());
+}
+
+int64_t foretrace::ir::readsOfSample(const Program &P) {
+  const ParallelSpec &Par = P.Spec.Parallel;
+  return *Par.Schedule == ScheduleKind::Interleaved &&
+                 (isOfMegatron(Par) || isMegatronFsdp(Par)) &&
+                 *Par.Megatron >= MegatronVersion::V0_13 &&
+                 *Par.Megatron <= MegatronVersion::V0_14
+             ? *Par.Vpp
+             : 1;
 }
 
 bool foretrace::ir::gathersByUnit(const Program &P) {

@@ -319,13 +319,22 @@ void StageTasks::layer(const Action &A, size_t Layer, Visitor Visit) {
   }
 }
 
+/// A chunk reads the sample that its own layers need, or all the same one that
+/// another chunk does.
+void StageTasks::readSample(Action A, Visitor Visit) {
+  done(A).Read = Next;
+  if (readsOfSample(P) > 1)
+    for (const auto &[Chunk, Of] : llvm::enumerate(Chunks))
+      if (!Of.Reads.empty())
+        A.Chunk = static_cast<int64_t>(Chunk);
+  for (const Read &R : Chunks[static_cast<size_t>(A.Chunk)].Reads)
+    opOf(A, R.Layer, R.Of, Visit);
+}
+
 void StageTasks::compute(const Action &A, Visitor Visit) {
   const ChunkTasks &Chunk = Chunks[static_cast<size_t>(A.Chunk)];
-  if (isForwardStep(A.Kind)) {
-    done(A).Read = Next;
-    for (const Read &R : Chunk.Reads)
-      opOf(A, R.Layer, R.Of, Visit);
-  }
+  if (isForwardStep(A.Kind))
+    readSample(A, Visit);
   done(A).First[static_cast<size_t>(A.Kind)] = Next;
   walkStep(
       Chunk, isForwardStep(A.Kind),

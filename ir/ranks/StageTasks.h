@@ -151,6 +151,7 @@ private:
   void message(const Action &A, Visitor Visit);
   void step(const Action &A, Visitor Visit);
   void compute(const Action &A, Visitor Visit);
+  void readSample(Action A, Visitor Visit);
   void unit(const Action &A, UnitLayers Layers, UnitPart Part, Visitor Visit);
   void update(Visitor Visit);
   bool gathersFirst() const;
