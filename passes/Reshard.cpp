@@ -265,6 +265,27 @@ llvm::SmallVector<ValueId, 2> Sharder::dispatchedWith(ValueId V) const {
   return {};
 }
 
+/// Sends tokens to the ranks of their experts for the first op that reads them,
+/// whatever comes before it.
+void Sharder::dispatch(const Op &Permute) {
+  const auto Reader = llvm::find_if(Old, [&](const Op &O) {
+    return llvm::any_of(Permute.Results, [&](ValueId V) {
+      return llvm::is_contained(O.Operands, V);
+    });
+  });
+  if (Reader == Old.end())
+    return;
+  Build.setOrigin({Reader->Origin.Range, "shard", Reader->Origin.Rule});
+  Serving = Old.idAt(static_cast<size_t>(Reader - Old.begin()));
+  for (ValueId V : Permute.Results) {
+    Layout To = layoutOf(V);
+    const int Expert = B.Values[V].Type.indexOf(DimKind::Expert);
+    if (To.isSplit(Axis::Ep))
+      To.setSplit(Axis::Ep, static_cast<unsigned>(Expert));
+    exchange(V, To);
+  }
+}
+
 /// Whether \p V is a gradient of what a dispatcher sent, which goes back to it.
 bool Sharder::isReturned(ValueId V) const {
   const ValueId Of = B.Values[V].GradientOf;

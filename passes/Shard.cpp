@@ -367,6 +367,8 @@ void Sharder::shardOp(OpId Id) {
   for (ValueId V : O.Results)
     if (ValueId R = reduced(O, V); R != V)
       Resolved[V.Index] = R;
+  if (O.Kind == OpKind::Permute && O.Derivative == Derivative::None)
+    dispatch(O);
 }
 
 void Sharder::run() {

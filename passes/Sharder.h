@@ -29,6 +29,7 @@ private:
   void placeInputs();
   void distributeBatch();
   void shardOp(ir::OpId Id);
+  void dispatch(const ir::Op &Permute);
   ir::Layout exchangedLayout(const ir::Op &O) const;
   ir::Layout operandLayout(const ir::Op &O, ir::ValueId V) const;
   ir::Layout sumOfTaken(const ir::Op &O, ir::ValueId V) const;
