@@ -71,12 +71,10 @@ void Deriver::checkRecompute() {
     checkModules();
   if (*T.TransformerImpl == TransformerImplKind::Local &&
       !T.RecomputeModules.isPresent() && !hasLocalLayers(Bodies) &&
-      !S.Parallel.OverlapGradReduce.is(true)) { // then it orders buckets
+      !S.Parallel.OverlapGradReduce.is(true)) // then it orders buckets
     error(T.TransformerImpl.Range, diag::KeyWithoutEffect, "transformer_impl",
           "without `recompute_modules`, `overlap_grad_reduce`, biases of "
           "experts, or latent attention with tp > 1");
-    T.TransformerImpl.setDefault(TransformerImplKind::TransformerEngine);
-  }
   const auto IsFull = [](RecomputeKind K) { return K == RecomputeKind::Full; };
   Located<bool> &SharesInput = T.DistributeSavedActivations;
   if (SharesInput.is(true) &&

@@ -51,10 +51,7 @@ def planned(foretrace, layout):
         folder = pathlib.Path(name)
         job = judge.write_job(foretrace, layout, world, folder)
         folder.joinpath("emit.fore").write_text(f'import "{job.name}"\nemit json {{ }}\n')
-        # Local layers have no other attention. Plans have it without context parallelism.
-        backend = "unfused" if local_layers.has_rules(layout) else "fused"
-        judge.run(foretrace, "compile", folder / "emit.fore", "-o", f"{folder}/", "--quiet",
-                  "-D", f"train.attention_backend={backend}")
+        judge.run(foretrace, "compile", folder / "emit.fore", "-o", f"{folder}/", "--quiet")
         plan = json.loads(folder.joinpath("emit.json").read_text())
         return plan, {rank: judge.groups_of(foretrace, job, rank).get("pp", [rank]).index(rank)
                       for rank in range(world)}

@@ -132,8 +132,9 @@ def layer_inputs(chunk):
     if chunk.value("--recompute-method") == "uniform":
         units = -(-units // chunk.number("--recompute-num-layers", 1))
     size = chunk.own * chunk.hidden * chunk.element
-    part = size // chunk.tp if "--distribute-saved-activations" in chunk.words else size
-    return units * part - chunk.recomputed * size
+    if "--distribute-saved-activations" in chunk.words:
+        size //= chunk.tp
+    return (units - chunk.recomputed) * size
 
 
 class Rule(typing.NamedTuple):
@@ -161,8 +162,7 @@ RULES = (
          lambda chunk: 4 * (chunk.plain - chunk.unfused)),
     Rule("SiLU", "transformer/mlp.py, MLP.forward: glu", activation),
     Rule("inputs of recomputed layers", "transformer/transformer_block.py, "
-         "_checkpointed_forward: uniform; tensor_parallel/random.py, CheckpointFunction: "
-         "distribute_saved_activations. `import` warns of both", layer_inputs),
+         "_checkpointed_forward: uniform. `import` warns of it", layer_inputs),
     Rule("words of other ranks", "tensor_parallel/layers.py, VocabParallelEmbedding.forward",
          lambda chunk: chunk.has_embedding and chunk.tp > 1 and chunk.tokens),
     Rule("words of the loss", "tensor_parallel/cross_entropy.py, "
