@@ -225,7 +225,7 @@ GradientBuffers::paramsOf(const Block &B, Parts Of, TiedHead At) const {
           Params.push_back({unsharedElements(P, *G).value() / Experts,
                             elementsOf(*G).value() / Experts,
                             Uses.lookup(G->GradientOf.Index).Number,
-                            Uses.lookup(G->GradientOf.Index).Op});
+                            Uses.lookup(G->GradientOf.Index).Op, G});
     Begin = End;
   }
   std::reverse(Params.begin(), Params.end());
@@ -235,10 +235,8 @@ GradientBuffers::paramsOf(const Block &B, Parts Of, TiedHead At) const {
 /// Cuts a buffer of these parts into messages, each of which is filled.
 void GradientBuffers::cut(GradientBuffer &B, Parts Of, const Chunk &C,
                           TiedHead At) const {
-  const bool IsOfExperts = Of.front() == &LayerCounts::Expert ||
-                           Of.front() == &LayerCounts::ExpertScaled;
   if (!C.BucketSize || B.empty() || B.Group.empty() || !B.Count.hasValue())
-    return fill(B, IsOfExperts);
+    return fill(B, Of, C, At);
   const bool IsFilled = *P.Spec.Parallel.Zero == 1;
   BucketMaker Make(*C.BucketSize, IsFilled ? step(B).value() : 1,
                    layerCount(*C.Sequence));
@@ -262,7 +260,7 @@ void GradientBuffers::cut(GradientBuffer &B, Parts Of, const Chunk &C,
   }
   B.Messages = std::move(Make).finish();
   if (messageCount(B.Messages) < 2)
-    return fill(B, IsOfExperts);
+    return fill(B, Of, C, At);
   if (IsFilled)
     B.Count += numberOf(P, *messageSum(B.Messages) - B.Count.value());
 }

@@ -16,8 +16,9 @@ namespace foretrace {
 struct BucketParam {
   int64_t Elements;
   int64_t Taken;
-  int64_t Number;    ///< among the parameters of its block
-  size_t Use;        ///< the op that uses it first
+  int64_t Number; ///< among the parameters of its block
+  size_t Use;     ///< the op that uses it first
+  const ir::Value *Gradient;
   int64_t Layer = 0; ///< from the last one of those that recur
 };
 

@@ -147,13 +147,17 @@ Expr GradientBuffers::rests() const {
 }
 
 /// Fills \p B up with ZeRO 1. DeepSpeed fills up what is gathered only,
-/// Megatron-FSDP by rows.
-void GradientBuffers::fill(GradientBuffer &B, bool IsOfExperts) const {
+/// Megatron-FSDP by rows, also between parameters.
+void GradientBuffers::fill(GradientBuffer &B, Parts Of, const Chunk &C,
+                           TiedHead At) const {
   const ParallelSpec &Par = P.Spec.Parallel;
-  if (isMegatronFsdp(Par) && gathersUpdated(P) && !B.empty() &&
-      *Par.Megatron >= MegatronVersion::V0_14)
+  if (hasFsdpBuffers(P) && gathersUpdated(P) && !B.empty()) {
     B.Count =
-        roundUp(B.Count, sizeOf(P, B.Group) * rowsTogether(P, IsOfExperts));
+        roundUp(B.Count, sizeOf(P, B.Group) * rowsTogether(P, isOfExperts(Of)));
+    const auto Layout = layoutOf(*C.Sequence, Of, B.Group, At);
+    if (*Par.Zero == 1 && Layout && Layout->Elements != B.Count.value())
+      B.Count = numberOf(P, Layout->Elements);
+  }
   if (*Par.Zero == 1 && isOfMegatron(Par) && !B.empty())
     B.Count = roundUp(B.Count, step(B));
 }
@@ -178,6 +182,12 @@ static bool isSummedByName(const Program &P, const Value &Param,
          P.Mesh[Axis::Tp] > 1 && G.Layout.isWhole(Axis::Tp) &&
          isOfMegatron(P.Spec.Parallel) &&
          llvm::StringRef(Param.Name).contains("q_layernorm");
+}
+
+bool GradientBuffers::isSummedOverTp(const Value &Param,
+                                     const Value &Gradient) const {
+  return Gradient.Layout.isPartial(Axis::Tp) || isMarkedBias(P, Gradient) ||
+         isSummedByName(P, Param, Gradient);
 }
 
 std::vector<const Value *> GradientBuffers::gradientsOf(const Block &B,
@@ -225,8 +235,7 @@ const GradientBuffers::LayerCounts &GradientBuffers::countsOf(unsigned Index,
       {&LayerCounts::Table, {}}};
   for (const Value *G : gradientsOf(B, At)) {
     const Value &Param = B.Values[G->GradientOf];
-    if (G->Layout.isPartial(Axis::Tp) || isMarkedBias(P, *G) ||
-        isSummedByName(P, Param, *G))
+    if (isSummedOverTp(Param, *G))
       Replicated.push_back(G->OnRank.Id);
     if (Param.Shared)
       Shared.push_back(unsharedElements(P, *G));
@@ -342,6 +351,8 @@ void GradientBuffers::collect(const Stage &S) {
   }
   for (auto &[Into, OfLayer, Terms] : Sums)
     Into->Count = sumOf(P, Terms);
+  if (hasFsdpBuffers(P) && !Replicated.empty())
+    Replicated.Count = replicatedOfFirst(S, At);
   collectTied(S, At);
   Buckets.clear();
   std::optional<int64_t> BucketSize = bucketSizeOf(P, S);

@@ -8,6 +8,7 @@
 
 #include "analysis/Parameters.h"
 #include "ir/model/Program.h"
+#include "passes/FsdpBuffer.h"
 #include "passes/GradientBuckets.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
@@ -46,6 +47,10 @@ ir::MessageList joined(const GradientBucket &B);
 /// Returns how often replicas of \p S sum gradients, and gather parameters.
 int64_t sumsOf(const ir::Program &P, const ir::Stage &S);
 int64_t gathersOf(const ir::Program &P);
+
+/// Returns whether Megatron-FSDP has the gradients of \p P in buffers of whole
+/// rows, whose layout is no expression.
+bool hasFsdpBuffers(const ir::Program &P);
 
 /// Returns whether ranks gather the shares of parameters that they update.
 bool gathersUpdated(const ir::Program &P);
@@ -110,10 +115,19 @@ private:
   llvm::SmallVector<BucketParam, 32> paramsOf(const ir::Block &B, Parts Of,
                                               ir::TiedHead At) const;
   void cut(GradientBuffer &B, Parts Of, const Chunk &C, ir::TiedHead At) const;
+  static bool isOfExperts(Parts Of) {
+    return Of.front() == &LayerCounts::Expert ||
+           Of.front() == &LayerCounts::ExpertScaled;
+  }
   ir::Expr step(const GradientBuffer &B) const;
   ir::Expr elementsOf(const ir::Value &Gradient) const;
   bool hasAligned() const;
-  void fill(GradientBuffer &B, bool IsOfExperts) const;
+  void fill(GradientBuffer &B, Parts Of, const Chunk &C, ir::TiedHead At) const;
+  bool isSummedOverTp(const ir::Value &Param, const ir::Value &Gradient) const;
+  std::optional<FsdpBuffer::Layout> layoutOf(const ir::LayerSequence &Layers,
+                                             Parts Of, const ir::Group &Over,
+                                             ir::TiedHead At) const;
+  ir::Expr replicatedOfFirst(const ir::Stage &S, ir::TiedHead At) const;
 
   ir::Program &P;
   const ir::Expr None;

@@ -48,6 +48,8 @@ std::optional<Structure> Structure::of(const Program &Given) {
                       {Check::Kind::Decision, Of, S.P.Sizes.value(Of)});
   }
   const ParallelSpec &Par = Given.Spec.Parallel;
+  if (Given.Facts.contains(Fact::Sync) && hasFsdpBuffers(Given))
+    return std::nullopt;
   if (Given.Facts.contains(Fact::Sync) && *Par.Zero == 1 &&
       Par.OverlapGradReduce.is(true)) {
     const Expr Rests = GradientBuffers(S.P).rests();
