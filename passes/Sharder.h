@@ -69,6 +69,7 @@ private:
   ir::ValueId step(ir::ValueId V, ir::OpKind Kind,
                    llvm::ArrayRef<ir::Axis> Axes, const ir::Layout &To);
   void enterBackward();
+  void gatherUnread();
 
   bool isSequenceParallel() const { return *P.Spec.Parallel.SequenceParallel; }
 

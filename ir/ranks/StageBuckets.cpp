@@ -257,4 +257,10 @@ void StageTasks::update(Visitor Visit) {
     op(Plan, I, T, Visit);
     StepTasks[I] = Next - 1;
   }
+  for (const auto &[Chunk, C] : llvm::enumerate(Chunks))
+    for (const UnitOfLayers &U : C.Gathers)
+      if (C.Ahead != 0)
+        unit({ActionKind::Step, SchedulePhase::Finalize, -1,
+              static_cast<int64_t>(Chunk)},
+             U, UnitPart::Gather, Visit);
 }

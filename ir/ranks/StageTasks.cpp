@@ -86,7 +86,7 @@ void StageTasks::addLayers(ChunkTasks &To, const LayerSequence &Layers) {
     // Units are not those of half steps, which only pipelines have.
     const bool IsHalf =
         Step != ActionKind::Forward && Step != ActionKind::Backward;
-    int64_t Before = 0;
+    int64_t Before = isForwardStep(Step) ? -To.Ahead : 0;
     walkStep(
         To, isForwardStep(Step),
         [&](UnitLayers Of, UnitPart Part) {
@@ -108,6 +108,13 @@ StageTasks::Done &StageTasks::done(const Action &A) {
   return Dones[static_cast<size_t>(A.Chunk * S.MicroBatches + A.MicroBatch)];
 }
 
+/// Whether a unit was gathered at the end of the iteration before
+/// (megatron_fsdp.py, start_param_sync).
+bool StageTasks::isFromBefore(const Action &A, UnitPart Part) const {
+  return Part == UnitPart::Gather && A.MicroBatch == 0 &&
+         Chunks[static_cast<size_t>(A.Chunk)].Ahead != 0;
+}
+
 /// The step that ran, or runs, an op for a micro-batch.
 void StageTasks::addOp(const Action &A, size_t Layer, OpId Of, Ids &To) {
   const LayerTasks &L = Chunks[static_cast<size_t>(A.Chunk)].Layers[Layer];
@@ -126,12 +133,15 @@ void StageTasks::addOp(const Action &A, size_t Layer, OpId Of, Ids &To) {
   }
   if (const UnitPart Part = L.Of->part(Of); Part != UnitPart::None) {
     const ChunkTasks &In = Chunks[static_cast<size_t>(A.Chunk)];
+    if (isFromBefore(A, Part))
+      return;
     const auto Calls = callsOf(In, unitOf(In, Layer, Part), Part);
     const auto *Call = llvm::find_if(Calls, [&](const UnitCall &C) {
       return C.Over == L.Of->block().Ops[Of].Group;
     });
-    To.push_back(First(Step) + L.Unit[static_cast<size_t>(Part)] +
-                 (Call - Calls.begin()));
+    const bool IsAhead = In.Ahead != 0 && Part == UnitPart::GatherAgain;
+    To.push_back(First(IsAhead ? ActionKind::Forward : Step) +
+                 L.Unit[static_cast<size_t>(Part)] + (Call - Calls.begin()));
     return;
   }
   const int64_t Own = L.Before[static_cast<size_t>(Step)] +
@@ -335,10 +345,16 @@ void StageTasks::compute(const Action &A, Visitor Visit) {
   const ChunkTasks &Chunk = Chunks[static_cast<size_t>(A.Chunk)];
   if (isForwardStep(A.Kind))
     readSample(A, Visit);
-  done(A).First[static_cast<size_t>(A.Kind)] = Next;
+  const bool GathersAhead =
+      isForwardStep(A.Kind) && !isFromBefore(A, UnitPart::Gather);
+  done(A).First[static_cast<size_t>(A.Kind)] =
+      Next + (GathersAhead ? Chunk.Ahead : 0);
   walkStep(
       Chunk, isForwardStep(A.Kind),
-      [&](UnitLayers Of, UnitPart Part) { unit(A, Of, Part, Visit); },
+      [&](UnitLayers Of, UnitPart Part) {
+        if (!isFromBefore(A, Part))
+          unit(A, Of, Part, Visit);
+      },
       [&](size_t Layer) {
         if (!IsOver)
           layer(A, Layer, Visit);

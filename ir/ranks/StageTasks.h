@@ -39,8 +39,8 @@ struct Task {
   ActionKind Action;         ///< the action of the schedule to which it belongs
   int64_t MicroBatch = -1;   ///< from 0; -1 in the step
   int64_t Chunk = -1;        ///< from 0; -1 in the step
-  /// For an op, its position in the sequence of layers, from 0 at the
-  /// embedding; -1 in the step.
+  /// For an op of a layer, its position in the sequence of layers, from 0 at
+  /// the embedding; else -1.
   int64_t Layer = -1;
   // Of a message:
   TaskPeer Peer;
@@ -97,6 +97,9 @@ private:
     /// order of the forward pass, and of those that are reduced, in that of the
     /// backward pass.
     std::vector<UnitOfLayers> Gathers, Reductions;
+    /// Calls that gather all units before a forward step; 0 if each is gathered
+    /// with its layers.
+    int64_t Ahead = 0;
   };
   /// Messages of the step that come within the step of the only chunk with a
   /// micro-batch: before ops of the forward pass, and after ops of the backward
@@ -120,6 +123,7 @@ private:
                 llvm::function_ref<void(UnitLayers, UnitPart)> Unit,
                 llvm::function_ref<void(size_t)> Layer) const;
   static UnitLayers unitOf(const ChunkTasks &Of, size_t Layer, UnitPart Part);
+  bool areFew(const ChunkTasks &Of) const;
   void addUnits(ChunkTasks &Of) const;
   int64_t elementsOf(const LayerTasks &L, UnitPart Part) const;
   /// A call of a unit.
@@ -139,6 +143,7 @@ private:
     Done() { First.fill(-1); }
   };
   Done &done(const Action &A);
+  bool isFromBefore(const Action &A, UnitPart Part) const;
 
   // Adds the tasks that make something for a micro-batch.
   void addOp(const Action &A, size_t Layer, OpId Of, Ids &To);

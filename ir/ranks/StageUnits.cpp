@@ -39,6 +39,21 @@ int64_t StageTasks::elementsOf(const LayerTasks &L, UnitPart Part) const {
   return Sum.isOverflow() ? Most : std::min(Sum.value(), Most);
 }
 
+/// Whether all layers are gathered with what comes before them, and again with
+/// what comes after them (AllGatherPipeline.all_gather_params of Megatron-FSDP,
+/// suggested_AG_prefetch_size).
+bool StageTasks::areFew(const ChunkTasks &Of) const {
+  constexpr int64_t Prefetched = 500'000'000;
+  int64_t Left = Prefetched;
+  for (const UnitOfLayers &U : Of.Gathers)
+    for (const size_t L : U) {
+      if (Left == 0)
+        return false;
+      Left -= std::min(Left, elementsOf(Of.Layers[L], UnitPart::Gather));
+    }
+  return true;
+}
+
 /// In DeepSpeed weights are gathered together until they have as many elements
 /// as prefetch_bucket_size says, and gradients wait for others while no more
 /// than reduce_bucket_size are there; here those of a layer do so together
@@ -57,6 +72,10 @@ void StageTasks::addUnits(ChunkTasks &Of) const {
                                                     : Of.Gathers.emplace_back())
           .push_back(L);
     Of.Reductions.assign(Of.Gathers.rbegin(), Of.Gathers.rend());
+    if (isMegatronFsdp(Par) && areFew(Of))
+      for (const UnitOfLayers &U : Of.Gathers)
+        Of.Ahead +=
+            static_cast<int64_t>(callsOf(Of, U, UnitPart::Gather).size());
     Of.Gathers.insert(Of.Gathers.begin(), Roots);
     Of.Reductions.push_back(Roots);
     return;
@@ -84,21 +103,27 @@ void StageTasks::addUnits(ChunkTasks &Of) const {
 
 /// Walks through a step in order. In the backward pass the next unit is
 /// gathered before a layer runs, and the root unit is reduced last
-/// (_prefetch_unshard, _root_post_backward_final_callback).
+/// (_prefetch_unshard, _root_post_backward_final_callback). Megatron-FSDP may
+/// gather all units before the first layer, and again before the last one.
 void StageTasks::walkStep(const ChunkTasks &Of, bool IsForward,
                           llvm::function_ref<void(UnitLayers, UnitPart)> Unit,
                           llvm::function_ref<void(size_t)> Layer) const {
   const size_t Count = Of.Layers.size();
   if (IsForward) {
     auto Next = Of.Gathers.begin();
+    for (; Of.Ahead != 0 && Next != Of.Gathers.end(); ++Next)
+      Unit(*Next, UnitPart::Gather);
     for (size_t L = 0; L < Count; ++L) {
+      for (const UnitOfLayers &U : Of.Gathers)
+        if (Of.Ahead != 0 && L + 1 == Count)
+          Unit(U, UnitPart::GatherAgain);
       if (Next != Of.Gathers.end() && Next->front() == L)
         Unit(*Next++, UnitPart::Gather);
       Layer(L);
     }
     return;
   }
-  auto Again = Of.Gathers.rbegin();
+  auto Again = Of.Ahead != 0 ? Of.Gathers.rend() : Of.Gathers.rbegin();
   auto Reduced = Of.Reductions.begin();
   auto GatherAgain = [&] {
     if (Again != Of.Gathers.rend())
@@ -148,6 +173,8 @@ void StageTasks::unit(const Action &A, UnitLayers Layers, UnitPart Part,
     T.Action = A.Kind;
     T.MicroBatch = A.MicroBatch;
     T.Chunk = A.Chunk;
+    if (A.Kind == ActionKind::Step)
+      T.Data = Computed;
     T.Layer = Chunk.FirstLayer + static_cast<int64_t>(Call.Ops.front().Layer);
     for (const Read &Of : Call.Ops) {
       const BlockTasks &Plan = *Chunk.Layers[Of.Layer].Of;
