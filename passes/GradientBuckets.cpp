@@ -235,7 +235,8 @@ GradientBuffers::paramsOf(const Block &B, Parts Of, TiedHead At) const {
 /// Cuts a buffer of these parts into messages, each of which is filled.
 void GradientBuffers::cut(GradientBuffer &B, Parts Of, const Chunk &C,
                           TiedHead At) const {
-  if (!C.BucketSize || B.empty() || B.Group.empty() || !B.Count.hasValue())
+  const bool IsSent = !B.Group.empty() || HasReplicas;
+  if (!C.BucketSize || B.empty() || !IsSent || !B.Count.hasValue())
     return fill(B, Of, C, At);
   const bool IsFilled = *P.Spec.Parallel.Zero == 1;
   BucketMaker Make(*C.BucketSize, IsFilled ? step(B).value() : 1,

@@ -134,7 +134,7 @@ Expr GradientBuffers::rests() const {
       const bool IsExpert = areExpertsApart(P) && I >= 0;
       const AxisList Axes =
           IsExpert ? AxisList{Axis::Edp} : AxisList{Axis::Cp, Axis::Dp};
-      if (P.Mesh.groupSize(Axes) == 1)
+      if (P.Mesh.groupSize(Axes) == 1 && !HasReplicas)
         continue;
       const Expr Whole = step({{Axes}, None});
       const Expr Size =

@@ -285,18 +285,20 @@ Block Synchronizer::stepBlock(const Stage &S) {
   llvm::SmallVector<ValueId, 2> Reduced, Updated;
   Build.setOrigin(Blk.Range, "data-parallel gradients");
   llvm::SmallVector<std::optional<int64_t>, 2> Chunks; // of what is updated
-  auto Reduce = [&](const GradientBucket &B) {
+  // Only the first sum of a chunk is one that the schedule starts.
+  auto Reduce = [&](const GradientBucket &B, bool IsFirst) {
     const size_t First = Blk.Ops.size();
     const ValueId Sum = gradients(Build, B.Name, B.All);
-    for (size_t N = First; N < Blk.Ops.size(); ++N)
+    for (size_t N = First; IsFirst && N < Blk.Ops.size(); ++N)
       Blk.Ops[Blk.Ops.idAt(N)].Chunk = B.Chunk;
     return Sum;
   };
-  for (int64_t I = sumsOf(P, S); I > 1; --I)
+  const int64_t Sums = sumsOf(P, S);
+  for (int64_t I = 1; I < Sums; ++I)
     for (const GradientBucket &B : Buffers.Buckets)
-      Reduce(B);
+      Reduce(B, I == 1);
   for (const GradientBucket &B : Buffers.Buckets) {
-    Reduced.push_back(Reduce(B));
+    Reduced.push_back(Reduce(B, Sums == 1));
     updated(Build, ("params." + B.Name).str(), B, Updated);
     Chunks.resize(Updated.size(), B.Chunk);
   }
