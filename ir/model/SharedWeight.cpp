@@ -98,8 +98,8 @@ Expr SharedWeight::columns() const {
 
 /// Ranks have whole rows (torch/distributed/fsdp/_fully_shard/_fsdp_param.py,
 /// _init_sharded_param), of experts whole ones or, if there are fewer than
-/// ranks, rows of each (torchtitan, models/llama4/infra/parallelize.py,
-/// apply_fsdp).
+/// ranks, rows of each (torchtitan, distributed/fsdp.py,
+/// apply_fsdp_to_decoder, Shard(1) of w1_EFD and w2_EDF).
 Expr SharedWeight::byRows() const {
   auto SharesOf = [&](Expr Extent) { return ceilDiv(Extent, Ranks); };
   if (T.Dims.size() != 3 || T.Dims.front().Kind != DimKind::Expert) {
