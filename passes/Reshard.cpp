@@ -6,6 +6,7 @@
 
 #include "analysis/Parameters.h"
 #include "ir/model/OpKinds.h"
+#include "ir/model/SharedWeight.h"
 #include "ir/model/Shares.h"
 #include "ir/ranks/BlockTasks.h"
 #include "passes/Sharder.h"
@@ -319,4 +320,22 @@ bool Sharder::gathers(const Op &Exchange) const {
                &To = layoutOf(Exchange.Results.front());
   return llvm::any_of(allAxes(),
                       [&](Axis A) { return From.isSplit(A) && To.isWhole(A); });
+}
+
+/// Units of FSDP are gathered again with all weights, also those that only the
+/// forward pass reads (megatron_fsdp.py, _pre_backward_param_unshard;
+/// torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py, pre_backward).
+void Sharder::gatherUnread() {
+  const bool HasUnits = gathersByUnit(P) && !P.Spec.Parallel.DpFramework.is(
+                                                DpFrameworkKind::DeepSpeed);
+  if (CurrentPhase == Phase::Forward || !HasUnits)
+    return;
+  for (unsigned I = 0, E = static_cast<unsigned>(B.Values.size()); I < E; ++I) {
+    Layout To = layoutOf(ValueId(I));
+    const AxisList Shared = sharedAxes(To);
+    for (const Axis A : Shared)
+      To.setWhole(A);
+    if (B.Values[ValueId(I)].Kind == ValueKind::Param && !Shared.empty())
+      convert(ValueId(I), To);
+  }
 }

@@ -23,8 +23,6 @@
 #include "analysis/Parameters.h"
 #include "ir/model/Measure.h"
 #include "ir/model/OpKinds.h"
-#include "ir/model/SharedWeight.h"
-#include "ir/ranks/BlockTasks.h"
 #include "passes/HomeLayout.h"
 #include "passes/Passes.h"
 #include "passes/Sharder.h"
@@ -371,24 +369,6 @@ void Sharder::shardOp(OpId Id) {
       Resolved[V.Index] = R;
   if (O.Kind == OpKind::Permute && O.Derivative == Derivative::None)
     dispatch(O);
-}
-
-/// Units of FSDP are gathered again with all weights, also those that only the
-/// forward pass reads (megatron_fsdp.py, _pre_backward_param_unshard;
-/// torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py, pre_backward).
-void Sharder::gatherUnread() {
-  const bool HasUnits = gathersByUnit(P) && !P.Spec.Parallel.DpFramework.is(
-                                                DpFrameworkKind::DeepSpeed);
-  if (CurrentPhase == Phase::Forward || !HasUnits)
-    return;
-  for (unsigned I = 0, E = static_cast<unsigned>(B.Values.size()); I < E; ++I) {
-    Layout To = layoutOf(ValueId(I));
-    const AxisList Shared = sharedAxes(To);
-    for (const Axis A : Shared)
-      To.setWhole(A);
-    if (B.Values[ValueId(I)].Kind == ValueKind::Param && !Shared.empty())
-      convert(ValueId(I), To);
-  }
 }
 
 void Sharder::run() {
