@@ -158,7 +158,7 @@ std::optional<int64_t> foretrace::bucketSizeOf(const Program &P,
                                                const Stage &S) {
   const ParallelSpec &Par = P.Spec.Parallel;
   if (!isOfMegatron(Par) || !Par.OverlapGradReduce.is(true) || *Par.Zero > 1 ||
-      S.First != 0 ||
+      Par.OverlapParamGatherWithOptimizerStep.is(true) || S.First != 0 ||
       getInfo(*Par.Schedule).Placement == PlacementKind::Bidirectional)
     return std::nullopt;
   if (Par.DdpBucketSize.isPresent())

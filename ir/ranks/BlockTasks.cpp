@@ -75,6 +75,7 @@ static UnitPart partOf(const Block &B, const Op &O) {
 }
 
 void BlockTasks::number(const Program &P) {
+  bool HasRest = false, IsMixed = false; // of ops of the backward pass
   for (size_t N = 0; N < B.Ops.size(); ++N) {
     const OpId I = B.Ops.idAt(N);
     const ActionKind Action = Actions[I];
@@ -89,10 +90,17 @@ void BlockTasks::number(const Program &P) {
       Reads.push_back(I);
       continue;
     }
-    Counts[index(Action)] += Width;
-    if (runs(ActionKind::Backward, Action))
-      Counts[index(ActionKind::Backward)] += Width;
+    const bool IsAgain = B.Ops[I].Phase == Phase::Recompute && Width != 0;
+    IsMixed |= IsAgain && HasRest;
+    HasRest |= B.Ops[I].Phase == Phase::Backward && Width != 0;
+    for (const ActionKind Step : {Action, ActionKind::Backward})
+      if (Step == Action || runs(Step, Action)) {
+        Counts[index(Step)] += Width;
+        CountsAgain[index(Step)] += IsAgain ? Width : 0;
+      }
   }
+  if (IsMixed)
+    CountsAgain = {};
   Counts[index(ActionKind::Forward)] += static_cast<int64_t>(Reads.size());
 }
 

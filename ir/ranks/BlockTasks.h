@@ -54,6 +54,9 @@ public:
   const Block &block() const { return B; }
   /// Returns the number of tasks of a step, whole or half.
   int64_t count(ActionKind Step) const { return Counts[index(Step)]; }
+  /// Returns how many of them run the layer's forward pass again, if they come
+  /// before all others.
+  int64_t countAgain(ActionKind Step) const { return CountsAgain[index(Step)]; }
   /// Returns the number of tasks of an op: none for a view or a collective of
   /// one rank; one message in each direction for each step of a ring; one for
   /// each message of another one, or each weight that DeepSpeed gathers after
@@ -89,7 +92,7 @@ private:
   llvm::SmallVector<OpId, 0> Reads;
   Table<OpId, UnitPart> Parts;
   Table<ValueId, TaskSources> Sources;
-  PerAction Counts = {};
+  PerAction Counts = {}, CountsAgain = {};
 };
 
 } // namespace foretrace::ir

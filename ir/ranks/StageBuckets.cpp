@@ -18,6 +18,13 @@ bool StageTasks::gathersFirst() const {
   return Par.OverlapParamGather.is(true) && *Par.Zero == 1;
 }
 
+/// Whether the first of several chunks is gathered while others are updated
+/// (optimizer/optimizer.py, ChainedOptimizer._step).
+bool StageTasks::gathersInStep(std::optional<int64_t> Chunk) const {
+  return S.Chunks > 1 && Chunk == 0 &&
+         P.Spec.Parallel.OverlapParamGatherWithOptimizerStep.is(true);
+}
+
 static bool isOfExperts(const Op &O) {
   return llvm::is_contained(O.Group.Axes, Axis::Edp);
 }
@@ -242,7 +249,8 @@ void StageTasks::update(Visitor Visit) {
   for (size_t N = 0; N < B.Ops.size(); ++N) {
     const OpId I = B.Ops.idAt(N);
     if (Plan.width(I) == 0 || StepTasks[I] >= 0 ||
-        (gathersFirst() && B.Ops[I].Kind == OpKind::AllGather))
+        (gathersFirst() && B.Ops[I].Kind == OpKind::AllGather &&
+         !gathersInStep(B.Ops[I].Chunk)))
       continue;
     Task T;
     T.In = &B;

@@ -72,47 +72,8 @@ const BlockTasks &StageTasks::plan(BlockId Of) {
   return Plans.try_emplace(Of.Index, P, P.Blocks[Of]).first->second;
 }
 
-void StageTasks::addLayers(ChunkTasks &To, const LayerSequence &Layers) {
-  for (const LayerGroup &G : Layers)
-    for (int64_t Period = 0; Period < G.Periods; ++Period)
-      for (const BlockRun &R : G.Runs)
-        To.Layers.insert(To.Layers.end(), static_cast<size_t>(R.Count),
-                         {&plan(R.Block), {}});
-  orderReads(To);
-  addUnits(To);
-  for (ActionKind Step :
-       {ActionKind::Forward, ActionKind::Backward, ActionKind::BackwardInput,
-        ActionKind::BackwardWeight}) {
-    // Units are not those of half steps, which only pipelines have.
-    const bool IsHalf =
-        Step != ActionKind::Forward && Step != ActionKind::Backward;
-    int64_t Before = isForwardStep(Step) ? -To.Ahead : 0;
-    walkStep(
-        To, isForwardStep(Step),
-        [&](UnitLayers Of, UnitPart Part) {
-          for (size_t Layer : IsHalf ? UnitLayers() : Of)
-            To.Layers[Layer].Unit[static_cast<size_t>(Part)] = Before;
-          Before += static_cast<int64_t>(callsOf(To, Of, Part).size());
-        },
-        [&](size_t Layer) {
-          LayerTasks &L = To.Layers[Layer];
-          L.Before[static_cast<size_t>(Step)] = Before;
-          Before += L.Of->count(Step);
-          if (isForwardStep(Step))
-            Before -= static_cast<int64_t>(L.Of->reads().size());
-        });
-  }
-}
-
 StageTasks::Done &StageTasks::done(const Action &A) {
   return Dones[static_cast<size_t>(A.Chunk * S.MicroBatches + A.MicroBatch)];
-}
-
-/// Whether a unit was gathered at the end of the iteration before
-/// (megatron_fsdp.py, start_param_sync).
-bool StageTasks::isFromBefore(const Action &A, UnitPart Part) const {
-  return Part == UnitPart::Gather && A.MicroBatch == 0 &&
-         Chunks[static_cast<size_t>(A.Chunk)].Ahead != 0;
 }
 
 /// The step that ran, or runs, an op for a micro-batch.
@@ -144,8 +105,10 @@ void StageTasks::addOp(const Action &A, size_t Layer, OpId Of, Ids &To) {
                  L.Unit[static_cast<size_t>(Part)] + (Call - Calls.begin()));
     return;
   }
-  const int64_t Own = L.Before[static_cast<size_t>(Step)] +
-                      L.Of->first(Of, Step) + L.Of->width(Of) - 1;
+  const bool IsAgain = L.Of->block().Ops[Of].Phase == Phase::Recompute;
+  const int64_t Own =
+      (IsAgain ? L.Again : L.Before)[static_cast<size_t>(Step)] +
+      L.Of->first(Of, Step) + L.Of->width(Of) - 1;
   const Within &Other = isForwardStep(Step) ? Forward : Backward;
   To.push_back(First(Step) + Own +
                (A.MicroBatch == Other.MicroBatch ? Other.before(Own) : 0));
@@ -310,15 +273,19 @@ void StageTasks::opOf(const Action &A, size_t Layer, OpId Of, Visitor Visit) {
   op(Plan, Of, T, Visit);
 }
 
-void StageTasks::layer(const Action &A, size_t Layer, Visitor Visit) {
+void StageTasks::layer(const Action &A, size_t Layer, LayerPart Part,
+                       Visitor Visit) {
   const LayerTasks &L = Chunks[static_cast<size_t>(A.Chunk)].Layers[Layer];
   const BlockTasks &Plan = *L.Of;
   for (size_t N = 0; N < Plan.block().Ops.size(); ++N) {
     const OpId I = Plan.block().Ops.idAt(N);
-    if (!runs(A.Kind, Plan.action(I)))
+    const bool IsAgain = Plan.block().Ops[I].Phase == Phase::Recompute;
+    if (!runs(A.Kind, Plan.action(I)) ||
+        (Part != LayerPart::Whole && IsAgain != (Part == LayerPart::Again)))
       continue;
     const int64_t Own =
-        L.Before[static_cast<size_t>(A.Kind)] + Plan.first(I, A.Kind);
+        (IsAgain ? L.Again : L.Before)[static_cast<size_t>(A.Kind)] +
+        Plan.first(I, A.Kind);
     if (A.Kind == ActionKind::Forward)
       sendAt(Forward, A, Layer, N, Own, Visit);
     if (Plan.width(I) != 0 && Plan.part(I) == UnitPart::None &&
@@ -355,9 +322,9 @@ void StageTasks::compute(const Action &A, Visitor Visit) {
         if (!isFromBefore(A, Part))
           unit(A, Of, Part, Visit);
       },
-      [&](size_t Layer) {
+      [&](size_t Layer, LayerPart Part) {
         if (!IsOver)
-          layer(A, Layer, Visit);
+          layer(A, Layer, Part, Visit);
       });
 }
 
@@ -400,7 +367,8 @@ void StageTasks::forEach(Visitor Visit) {
   timeReductions();
   timeGathers();
   for (int64_t Chunk = 0; gathersFirst() && S.Chunks > 1 && Chunk < 2; ++Chunk)
-    earlyOf(Chunk, /*IsGather=*/true, Visit);
+    if (!gathersInStep(Chunk))
+      earlyOf(Chunk, /*IsGather=*/true, Visit);
   StageCalls Calls(S, Stage);
   while (!IsOver && Calls.next())
     call(Calls.actions(), Visit);

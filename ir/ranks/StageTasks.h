@@ -78,6 +78,9 @@ private:
     std::array<int64_t, NumActionKinds> Before;
     /// Calls of its unit, from the first task of a step, by part.
     std::array<int64_t, 5> Unit = {};
+    /// Tasks before those that run the forward pass again.
+    std::array<int64_t, NumActionKinds> Again = {};
+    size_t First = 0, Last = 0; ///< layers that are recomputed together
   };
   /// A read of a sample by one of the layers.
   struct Read {
@@ -114,6 +117,8 @@ private:
     /// Returns the number of messages before an own task.
     int64_t before(int64_t Own) const;
   };
+  /// What of a layer runs: all, the forward pass again, or the rest.
+  enum class LayerPart : unsigned char { Whole, Again, Rest };
   using Ids = llvm::SmallVectorImpl<int64_t>;
   using Visitor = llvm::function_ref<bool(int64_t, const Task &)>;
 
@@ -121,7 +126,8 @@ private:
   void orderReads(ChunkTasks &Of) const;
   void walkStep(const ChunkTasks &Of, bool IsForward,
                 llvm::function_ref<void(UnitLayers, UnitPart)> Unit,
-                llvm::function_ref<void(size_t)> Layer) const;
+                llvm::function_ref<void(size_t, LayerPart)> Layer) const;
+  void joinRecomputed(ChunkTasks &Of) const;
   static UnitLayers unitOf(const ChunkTasks &Of, size_t Layer, UnitPart Part);
   bool areFew(const ChunkTasks &Of) const;
   void addUnits(ChunkTasks &Of) const;
@@ -160,6 +166,7 @@ private:
   void unit(const Action &A, UnitLayers Layers, UnitPart Part, Visitor Visit);
   void update(Visitor Visit);
   bool gathersFirst() const;
+  bool gathersInStep(std::optional<int64_t> Chunk) const;
   std::pair<size_t, size_t> placeOf(const BucketMessage &M,
                                     bool IsForward) const;
   void timeChunks();
@@ -170,7 +177,7 @@ private:
               Visitor Visit);
   void early(OpId Of, std::optional<Bytes> Message, Visitor Visit);
   void earlyOf(int64_t Chunk, bool IsGather, Visitor Visit);
-  void layer(const Action &A, size_t Layer, Visitor Visit);
+  void layer(const Action &A, size_t Layer, LayerPart Part, Visitor Visit);
   void opOf(const Action &A, size_t Layer, OpId Of, Visitor Visit);
   void op(const BlockTasks &Plan, OpId Of, Task &T, Visitor Visit);
   void collective(const Op &Of, Bytes Size, Task T, Visitor Visit);

@@ -101,13 +101,35 @@ void StageTasks::addUnits(ChunkTasks &Of) const {
   }
 }
 
+/// Layers that are recomputed together run again before the backward pass of
+/// the last of them (transformer/transformer_block.py, _checkpointed_forward,
+/// method uniform).
+void StageTasks::joinRecomputed(ChunkTasks &Of) const {
+  const auto &Unit = P.Spec.Train.RecomputeUnit;
+  const size_t Most = Unit.isPresent() ? static_cast<size_t>(*Unit) : 1;
+  size_t First = 0;
+  bool IsOpen = false;
+  for (size_t L = 0; L < Of.Layers.size(); ++L) {
+    const BlockTasks &Plan = *Of.Layers[L].Of;
+    const bool IsLayer = !isOutsideLayers(P, Plan.block()) &&
+                         Plan.countAgain(ActionKind::Backward) != 0;
+    if (!IsOpen || !IsLayer || L - First == Most)
+      First = L;
+    IsOpen = IsLayer;
+    Of.Layers[L].First = First;
+    for (size_t M = First; M <= L; ++M)
+      Of.Layers[M].Last = L;
+  }
+}
+
 /// Walks through a step in order. In the backward pass the next unit is
 /// gathered before a layer runs, and the root unit is reduced last
 /// (_prefetch_unshard, _root_post_backward_final_callback). Megatron-FSDP may
 /// gather all units before the first layer, and again before the last one.
-void StageTasks::walkStep(const ChunkTasks &Of, bool IsForward,
-                          llvm::function_ref<void(UnitLayers, UnitPart)> Unit,
-                          llvm::function_ref<void(size_t)> Layer) const {
+void StageTasks::walkStep(
+    const ChunkTasks &Of, bool IsForward,
+    llvm::function_ref<void(UnitLayers, UnitPart)> Unit,
+    llvm::function_ref<void(size_t, LayerPart)> Layer) const {
   const size_t Count = Of.Layers.size();
   if (IsForward) {
     auto Next = Of.Gathers.begin();
@@ -119,7 +141,7 @@ void StageTasks::walkStep(const ChunkTasks &Of, bool IsForward,
           Unit(U, UnitPart::GatherAgain);
       if (Next != Of.Gathers.end() && Next->front() == L)
         Unit(*Next++, UnitPart::Gather);
-      Layer(L);
+      Layer(L, LayerPart::Whole);
     }
     return;
   }
@@ -135,11 +157,55 @@ void StageTasks::walkStep(const ChunkTasks &Of, bool IsForward,
       ++Again;
       GatherAgain();
     }
-    Layer(L);
+    const size_t First = Of.Layers[L].First, Last = Of.Layers[L].Last;
+    for (size_t M = First; L == Last && First < Last && M <= Last; ++M)
+      Layer(M, LayerPart::Again);
+    Layer(L, First < Last ? LayerPart::Rest : LayerPart::Whole);
     if (Reduced != Of.Reductions.end() && Reduced->front() == L) {
       Unit(*Reduced, UnitPart::Reduce);
       Unit(*Reduced++, UnitPart::Sum);
     }
+  }
+}
+
+void StageTasks::addLayers(ChunkTasks &To, const LayerSequence &Layers) {
+  for (const LayerGroup &G : Layers)
+    for (int64_t Period = 0; Period < G.Periods; ++Period)
+      for (const BlockRun &R : G.Runs)
+        To.Layers.insert(To.Layers.end(), static_cast<size_t>(R.Count),
+                         {&plan(R.Block), {}});
+  orderReads(To);
+  addUnits(To);
+  joinRecomputed(To);
+  for (ActionKind Step :
+       {ActionKind::Forward, ActionKind::Backward, ActionKind::BackwardInput,
+        ActionKind::BackwardWeight}) {
+    // Units are not those of half steps, which only pipelines have.
+    const bool IsForward = Step == ActionKind::Forward;
+    const bool IsHalf = !IsForward && Step != ActionKind::Backward;
+    int64_t Before = IsForward ? -To.Ahead : 0;
+    walkStep(
+        To, IsForward,
+        [&](UnitLayers Of, UnitPart Part) {
+          for (size_t Layer : IsHalf ? UnitLayers() : Of)
+            To.Layers[Layer].Unit[static_cast<size_t>(Part)] = Before;
+          Before += static_cast<int64_t>(callsOf(To, Of, Part).size());
+        },
+        [&](size_t Layer, LayerPart Part) {
+          LayerTasks &L = To.Layers[Layer];
+          const int64_t Again = L.Of->countAgain(Step);
+          if (Part != LayerPart::Rest)
+            L.Again[static_cast<size_t>(Step)] = Before;
+          if (Part == LayerPart::Again) {
+            Before += Again;
+            return;
+          }
+          Before -= Part == LayerPart::Rest ? Again : 0;
+          L.Before[static_cast<size_t>(Step)] = Before;
+          Before += L.Of->count(Step);
+          if (IsForward)
+            Before -= static_cast<int64_t>(L.Of->reads().size());
+        });
   }
 }
 
@@ -162,6 +228,13 @@ StageTasks::callsOf(const ChunkTasks &Of, UnitLayers Layers,
     }
   }
   return Calls;
+}
+
+/// Whether a unit was gathered at the end of the iteration before
+/// (megatron_fsdp.py, start_param_sync).
+bool StageTasks::isFromBefore(const Action &A, UnitPart Part) const {
+  return Part == UnitPart::Gather && A.MicroBatch == 0 &&
+         Chunks[static_cast<size_t>(A.Chunk)].Ahead != 0;
 }
 
 void StageTasks::unit(const Action &A, UnitLayers Layers, UnitPart Part,

@@ -86,6 +86,12 @@ void Deriver::checkRecompute() {
           "`sequence_parallel = false`");
     SharesInput = {};
   }
+  if (T.RecomputeUnit.isPresent() &&
+      (!findRecomputed(IsFull) || T.RecomputeNumLayers.isPresent())) {
+    error(T.RecomputeUnit.Range, diag::KeyWithoutEffect, "recompute_unit",
+          "without `recompute = full`, or with `recompute_num_layers`");
+    T.RecomputeUnit = {};
+  }
   Located<int64_t> &Layers = T.RecomputeNumLayers;
   if (Layers.isPresent() && *T.Recompute != RecomputeKind::Full) {
     error(Layers.Range, diag::KeyWithoutEffect, "recompute_num_layers",

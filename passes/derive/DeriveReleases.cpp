@@ -179,6 +179,16 @@ static constexpr RefusedPair RefusedPairs[] = {
        return where(Key.is(true) && !S.Parallel.OverlapGradReduce.is(true),
                     Key);
      }},
+    {"overlap_param_gather_with_optimizer_step",
+     "`overlap_param_gather = true`, `zero = 1` and vpp above 1",
+     "one is missing", Arguments,
+     [](const Spec &S) {
+       const ParallelSpec &P = S.Parallel;
+       const auto &Key = P.OverlapParamGatherWithOptimizerStep;
+       return where(Key.is(true) && (!P.OverlapParamGather.is(true) ||
+                                     *P.Zero != 1 || *P.Vpp == 1),
+                    Key);
+     }},
     {"ddp_num_buckets", "no ddp_bucket_size", "both are set", Training,
      [](const Spec &S) {
        const auto &Key = S.Parallel.DdpNumBuckets;

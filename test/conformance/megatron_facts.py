@@ -153,9 +153,7 @@ class Facts:
             optimizer="adam" if aware else t["optimizer"],
             recompute=recompute, recompute_modules=modules,
             recompute_method="block" if count else "uniform",
-            # The warning says that the job keeps more than each n-th input.
-            recompute_num_layers=self.want.get("recompute_num_layers")
-            if self.imported.warns("inputs of each") else count or 1,
+            recompute_num_layers=count or t.get("recompute_unit", 1),
             attention_mask_in_dataloader=t["attention_mask"],
             per_token_loss=t["per_token_loss"],
             hidden_dropout=dropout, attention_dropout=dropout,
