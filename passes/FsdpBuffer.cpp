@@ -3,6 +3,7 @@
 #include "ir/model/SharedWeight.h"
 #include "ir/model/Shares.h"
 #include "passes/GradientBuffers.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
@@ -19,11 +20,13 @@ bool FsdpBuffer::setStep() {
     return A.Columns > B.Columns;
   });
   Step = Params.front().Columns;
-  for (const FsdpParam &P : Params)
+  for (const FsdpParam &P : Params) {
+    if (P.Columns <= 0 || P.Elements < 0)
+      return false; // an overflow
     if (P.Elements >= Step && (Step % P.Columns != 0 || rest(P) != 0) &&
-        P.Columns != Step &&
         llvm::MulOverflow(Step / std::gcd(Step, P.Columns), P.Columns, Step))
       return false;
+  }
   return true;
 }
 
@@ -59,7 +62,9 @@ void FsdpBuffer::placeWithRest(std::vector<FsdpParam> &Small, size_t First) {
 }
 
 std::optional<FsdpBuffer::Layout> FsdpBuffer::layout(int64_t Ranks) && {
-  if (Params.empty() || !setStep())
+  if (Params.empty())
+    return Layout{0, 0};
+  if (isFull() || !setStep())
     return std::nullopt;
   __int128 Most = 0;
   for (const FsdpParam &P : Params)
@@ -102,51 +107,66 @@ bool foretrace::hasFsdpBuffers(const Program &P) {
 std::optional<FsdpBuffer::Layout>
 GradientBuffers::layoutOf(const LayerSequence &Layers, Parts Of,
                           const Group &Over, TiedHead At) const {
+  llvm::DenseMap<unsigned, std::vector<FsdpParam>> Known; // by block
+  auto ParamsOf = [&](BlockId Id) -> const std::vector<FsdpParam> & {
+    const auto [It, IsNew] = Known.try_emplace(Id.Index);
+    if (!IsNew)
+      return It->second;
+    const Block &B = P.Blocks[Id];
+    const auto OfBlock = paramsOf(B, Of, At); // the last one first
+    for (const BucketParam &Param : llvm::reverse(OfBlock)) {
+      const Value &Weight = B.Values[Param.Gradient->GradientOf];
+      const SharedWeight Shape(P, Weight.Type, Weight.Layout);
+      It->second.push_back({Param.Elements, Shape.columns().value(),
+                            isSummedOverTp(Weight, *Param.Gradient)});
+    }
+    return It->second;
+  };
   FsdpBuffer Buffer;
   for (const LayerGroup &G : Layers)
-    for (int64_t Period = 0; Period < G.Periods; ++Period)
-      for (const BlockRun &R : G.Runs) {
-        const Block &B = P.Blocks[R.Block];
-        std::vector<FsdpParam> Params;
-        const auto OfBlock = paramsOf(B, Of, At); // the last one first
-        for (const BucketParam &Param : llvm::reverse(OfBlock)) {
-          const Value &Weight = B.Values[Param.Gradient->GradientOf];
-          const SharedWeight Shape(P, Weight.Type, Weight.Layout);
-          Params.push_back({Param.Elements, Shape.columns().value(),
-                            isSummedOverTp(Weight, *Param.Gradient)});
-        }
-        for (int64_t Layer = 0; Layer < R.Count; ++Layer)
-          llvm::for_each(Params, [&](const FsdpParam &Of) { Buffer.add(Of); });
-      }
+    for (int64_t Period = 0; Period < G.Periods && !Buffer.isFull(); ++Period)
+      for (const BlockRun &R : G.Runs)
+        for (int64_t I = 0; I < R.Count && !Buffer.isFull(); ++I)
+          for (const FsdpParam &Param : ParamsOf(R.Block))
+            Buffer.add(Param);
   return std::move(Buffer).layout(sizeOf(P, Over).value());
 }
 
 /// Gradients that ranks of tp sum, of which a rank sums what is in its share:
-/// here the first one (finalize_model_grads.py,
+/// here the first one, if there is a layout (finalize_model_grads.py,
 /// _allreduce_non_tensor_model_parallel_grads). With ZeRO 3 each layer is a
 /// unit.
-Expr GradientBuffers::replicatedOfFirst(const Stage &S, TiedHead At) const {
+std::optional<int64_t> GradientBuffers::replicatedOfFirst(const Stage &S,
+                                                          TiedHead At) const {
   const Group Over{used({Axis::Cp, Axis::Dp})};
   ExprId LayerCounts::*const Dense[] = {&LayerCounts::Dense,
                                         &LayerCounts::Table};
+  bool HasAll = true;
   auto SummedOf = [&](const LayerSequence &Layers) {
     const auto Layout = layoutOf(Layers, Dense, Over, At);
-    return Layout ? Layout->Summed : 0;
+    HasAll &= Layout.has_value();
+    return Elements(Layout ? Layout->Summed : 0);
   };
-  int64_t All = 0;
+  Elements All;
   for (const ChunkRun &C : S.Chunks) {
     LayerSequence Together;
-    int64_t OfLayers = 0;
+    Elements OfLayers;
     for (const LayerGroup &G : C.Layers)
       for (const BlockRun &R : G.Runs) {
         const LayerGroup One{1, {{R.Block, 1}}};
+        if (*P.Spec.Parallel.Zero < 3)
+          continue;
         if (isOutsideLayers(P, P.Blocks[R.Block]))
           Together.push_back(One);
         else
           OfLayers += SummedOf({One}) * G.Periods * R.Count;
       }
-    All += C.Count * (*P.Spec.Parallel.Zero == 3 ? OfLayers + SummedOf(Together)
-                                                 : SummedOf(C.Layers));
+    if (*P.Spec.Parallel.Zero < 3)
+      Together = C.Layers;
+    OfLayers += SummedOf(Together);
+    All += OfLayers * C.Count;
   }
-  return numberOf(P, All);
+  if (!HasAll || All.isOverflow())
+    return std::nullopt;
+  return All.value();
 }

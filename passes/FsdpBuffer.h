@@ -6,6 +6,7 @@
 #ifndef FORETRACE_PASSES_FSDPBUFFER_H
 #define FORETRACE_PASSES_FSDPBUFFER_H
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -21,16 +22,22 @@ struct FsdpParam {
 
 class FsdpBuffer {
 public:
-  /// Parameters are added in the order in which modules register them.
-  void add(const FsdpParam &P) { Params.push_back(P); }
+  /// Parameters are added in the order in which modules register them. Of more
+  /// than that many there is no layout.
+  static constexpr size_t MostParams = size_t(1) << 14;
+  void add(const FsdpParam &P) {
+    if (!isFull())
+      Params.push_back(P);
+  }
+  bool isFull() const { return Params.size() > MostParams; }
 
   struct Layout {
     int64_t Elements; ///< with what fills up
     int64_t Summed;   ///< elements that the first rank has of summed ones
   };
-  /// Lays the parameters out for so many ranks; nothing if there are none, or
-  /// if rows are too long. The time grows with the square of parameters whose
-  /// rows leave gaps.
+  /// Lays the parameters out for so many ranks; nothing if they are too many,
+  /// or if rows are too long. The time grows with the square of
+  /// parameters whose rows leave gaps.
   std::optional<Layout> layout(int64_t Ranks) &&;
 
 private:

@@ -154,8 +154,9 @@ void GradientBuffers::fill(GradientBuffer &B, Parts Of, const Chunk &C,
   if (hasFsdpBuffers(P) && gathersUpdated(P) && !B.empty()) {
     B.Count =
         roundUp(B.Count, sizeOf(P, B.Group) * rowsTogether(P, isOfExperts(Of)));
-    const auto Layout = layoutOf(*C.Sequence, Of, B.Group, At);
-    if (*Par.Zero == 1 && Layout && Layout->Elements != B.Count.value())
+    const auto Layout =
+        *Par.Zero == 1 ? layoutOf(*C.Sequence, Of, B.Group, At) : std::nullopt;
+    if (Layout && Layout->Elements != B.Count.value())
       B.Count = numberOf(P, Layout->Elements);
   }
   if (*Par.Zero == 1 && isOfMegatron(Par) && !B.empty())
@@ -352,7 +353,8 @@ void GradientBuffers::collect(const Stage &S) {
   for (auto &[Into, OfLayer, Terms] : Sums)
     Into->Count = sumOf(P, Terms);
   if (hasFsdpBuffers(P) && !Replicated.empty())
-    Replicated.Count = replicatedOfFirst(S, At);
+    if (const auto OfFirst = replicatedOfFirst(S, At))
+      Replicated.Count = numberOf(P, *OfFirst);
   collectTied(S, At);
   Buckets.clear();
   std::optional<int64_t> BucketSize = bucketSizeOf(P, S);

@@ -127,7 +127,8 @@ private:
   std::optional<FsdpBuffer::Layout> layoutOf(const ir::LayerSequence &Layers,
                                              Parts Of, const ir::Group &Over,
                                              ir::TiedHead At) const;
-  ir::Expr replicatedOfFirst(const ir::Stage &S, ir::TiedHead At) const;
+  std::optional<int64_t> replicatedOfFirst(const ir::Stage &S,
+                                           ir::TiedHead At) const;
 
   ir::Program &P;
   const ir::Expr None;

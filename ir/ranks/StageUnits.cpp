@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Units of PyTorch's FSDP and of DeepSpeed in the tasks of a stage. Each
-// gathers its weights, and reduces their gradients, in one call
-// (torch/distributed/fsdp/ _fully_shard/_fsdp_param_group.py,
-// _fsdp_collectives.py).
+// The order of layers in a step of a stage, and units of FSDP and of DeepSpeed
+// among them. Each gathers its weights, and reduces their gradients, in one
+// call (torch/distributed/fsdp/ _fully_shard/_fsdp_param_group.py,
+// _fsdp_collectives.py; Megatron-FSDP's param_and_grad_buffer.py).
 #include "ir/model/Measure.h"
 #include "ir/model/OpKinds.h"
 #include "ir/model/Shares.h"
@@ -117,8 +117,12 @@ void StageTasks::joinRecomputed(ChunkTasks &Of) const {
       First = L;
     IsOpen = IsLayer;
     Of.Layers[L].First = First;
-    for (size_t M = First; M <= L; ++M)
-      Of.Layers[M].Last = L;
+  }
+  size_t Last = 0;
+  for (size_t L = Of.Layers.size(); L-- > 0;) {
+    if (L + 1 == Of.Layers.size() || Of.Layers[L + 1].First == L + 1)
+      Last = L;
+    Of.Layers[L].Last = Last;
   }
 }
 
@@ -136,8 +140,8 @@ void StageTasks::walkStep(
     for (; Of.Ahead != 0 && Next != Of.Gathers.end(); ++Next)
       Unit(*Next, UnitPart::Gather);
     for (size_t L = 0; L < Count; ++L) {
-      for (const UnitOfLayers &U : Of.Gathers)
-        if (Of.Ahead != 0 && L + 1 == Count)
+      if (Of.Ahead != 0 && L + 1 == Count)
+        for (const UnitOfLayers &U : Of.Gathers)
           Unit(U, UnitPart::GatherAgain);
       if (Next != Of.Gathers.end() && Next->front() == L)
         Unit(*Next++, UnitPart::Gather);
