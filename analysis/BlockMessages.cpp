@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a layer sends, by kind of group.
+// Messages of a layer, by kind of group.
 
 #include "analysis/Analyses.h"
 #include "ir/ranks/BlockTasks.h"

@@ -2,6 +2,7 @@
 #include "analysis/Overlap.h"
 #include "analysis/LayerCounts.h"
 #include "ir/model/OpKinds.h"
+#include "ir/model/Shares.h"
 #include "ir/ranks/StepOps.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
@@ -226,8 +227,7 @@ double Overlapper::lastBucket(const Op &O, const Stage &S) const {
   if (!O.Messages.empty())
     return static_cast<double>(O.Messages.back().Each.back().Elements) /
            static_cast<double>(*messageSum(O.Messages));
-  const auto &By = P.Spec.Parallel.DpFramework;
-  if (S.First != 0 || !By.isPresent() || By.is(DpFrameworkKind::Megatron))
+  if (S.First != 0 || isOfMegatron(P.Spec.Parallel))
     return 1;
   const ValueId Whole =
       O.Kind == OpKind::AllGather ? O.Results.front() : O.Operands.front();

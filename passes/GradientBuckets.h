@@ -26,8 +26,8 @@ struct BucketParam {
 /// bucket is closed when it has enough.
 class BucketMaker {
 public:
-  /// Buckets have \p Least elements, and end at multiples of \p Step.
-  /// Of a chunk with \p Layers layers.
+  /// Buckets of a chunk with \p Layers layers have \p Least elements, and end
+  /// at multiples of \p Step.
   BucketMaker(int64_t Least, int64_t Step, int64_t Layers)
       : Least(Least), Step(Step), Layers(Layers) {}
 

@@ -80,7 +80,7 @@ GradientBuffers::GradientBuffers(Program &P)
     Copies.push_back({{Axis::Pp}, GroupMembers::Pairs});
 }
 
-/// What is left of gradients of parameters when a micro-batch is done. Several
+/// Returns gradients of parameters that remain after a micro-batch. Several
 /// uses of a parameter add to one buffer.
 static std::vector<const Value *> paramGradients(const Block &B) {
   llvm::DenseSet<unsigned> Reduced, Seen;
@@ -119,8 +119,8 @@ Expr GradientBuffers::elementsOf(const Value &Gradient) const {
   return roundUp(All / Experts, Step) * Experts;
 }
 
-/// Of which messages are multiples with ZeRO 1, so that ranks have equal shares
-/// that begin at multiples of 256 bytes (pad_bucket_end).
+/// Returns a divisor of all messages with ZeRO 1, so that ranks have equal
+/// shares that begin at multiples of 256 bytes (pad_bucket_end).
 Expr GradientBuffers::step(const GradientBuffer &B) const {
   const bool IsWide = P.Spec.Parallel.DdpPadBuckets.is(true);
   return lcm(sizeOf(P, B.Group), numberOf(P, IsWide ? 1 << 16 : 128));
@@ -219,7 +219,7 @@ GradientBuffers::partOf(const Block &B, const Value &G) const {
   return IsExpert ? &LayerCounts::Expert : &LayerCounts::Dense;
 }
 
-/// Of one layer of a block.
+/// Counts gradients of one layer of a block.
 const GradientBuffers::LayerCounts &GradientBuffers::countsOf(unsigned Index,
                                                               TiedHead At) {
   auto [It, IsNew] = Known.try_emplace(Index);
@@ -259,7 +259,7 @@ const GradientBuffers::LayerCounts &GradientBuffers::countsOf(unsigned Index,
   return Of;
 }
 
-/// Those of \p Axes along which there is more than one rank.
+/// Returns the axes in \p Axes along which there is more than one rank.
 AxisList GradientBuffers::used(AxisList Axes) const {
   llvm::erase_if(Axes, [&](Axis A) { return P.Mesh[A] == 1; });
   return Axes;

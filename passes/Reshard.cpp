@@ -36,7 +36,7 @@ ValueId Sharder::step(ValueId V, OpKind Kind, llvm::ArrayRef<Axis> Axes,
   return R;
 }
 
-/// What one rank has goes to all.
+/// Copies a value that one rank has to all.
 ValueId Sharder::broadcast(ValueId V) {
   for (Axis A : allAxes())
     if (Layout Now = layoutOf(V); Now.isSingle(A)) {
@@ -225,7 +225,7 @@ ValueId Sharder::reduced(const Op &O, ValueId V) {
   if (!isParamGradient(V))
     return convert(V, To);
   const ParallelSpec &Par = P.Spec.Parallel;
-  if (Par.DpFramework.is(DpFrameworkKind::DeepSpeed) && *Par.Zero == 2) {
+  if (isDeepSpeed(Par) && *Par.Zero == 2) {
     Layout Whole = To;
     for (Axis A : allAxes())
       if (Whole.isFlat(A))
@@ -256,8 +256,9 @@ ValueId Sharder::unsliced(ValueId V) {
   return convert(V, Made);
 }
 
-/// What the dispatcher of \p V's tokens made, if one did: the tokens of slots
-/// and their probabilities go out together, and their dimensions correspond.
+/// Returns the results of the dispatcher that made \p V, if one did: the tokens
+/// of slots and their probabilities go out together, and their dimensions
+/// correspond.
 llvm::SmallVector<ValueId, 2> Sharder::dispatchedWith(ValueId V) const {
   for (const Op &O : B.Ops)
     if (O.Kind == OpKind::Permute && O.Derivative == Derivative::None &&

@@ -52,7 +52,7 @@ void Sharder::placeInputs() {
       B.Values[V].Layout = homeLayout(P, B.Values[V].Type);
 }
 
-/// What the data loader read is at home before anything runs.
+/// Takes samples of the data loader home before anything runs.
 void Sharder::distributeBatch() {
   for (size_t I = 0, E = B.Values.size(); I < E; ++I)
     if (const ValueId V = B.Values.idAt(I);
@@ -219,12 +219,12 @@ Layout Sharder::resultLayout(const Op &O, ValueId V) const {
           return isTerm(O, In, A) && !(Of.isValid() && In == current(Of));
         }))
       L.setPartial(A);
-  // What a rank has of the gradient of a parameter that it has whole.
+  // A part of the gradient of a parameter that the rank has whole is a term.
   if (isParamGradient(V))
     for (Axis A : allAxes())
       if (L.isSplit(A) && !B.Values[Of].Layout.isSplit(A))
         L.setPartial(A);
-  // What is whole on each rank has such gradients, too.
+  // Values that are whole on each rank have such gradients, too.
   const bool IsWhole =
       !isSequenceParallel() ||
       (Of.isValid() && layoutOf(current(Of)).isWhole(Axis::Tp));
@@ -381,7 +381,7 @@ void Sharder::run() {
   for (Op &O : B.Ops)
     if (O.For.isValid())
       O.For = NewId[O.For.Index];
-  // What leaves the block is what its reductions made.
+  // Outputs of the block are results of its reductions.
   for (Signature::List *Leaving :
        {&B.Signature.Outputs, &B.Signature.InputGradients})
     for (ValueId &V : *Leaving)

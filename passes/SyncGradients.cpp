@@ -205,8 +205,8 @@ ValueId Synchronizer::share(BlockBuilder &Build, llvm::StringRef Name,
                             ValueKind Kind, ElementType Element,
                             const Buffer &Of) {
   const ParallelSpec &Par = P.Spec.Parallel;
-  const bool IsFilled = Par.DpFramework.is(DpFrameworkKind::DeepSpeed) &&
-                        gathersUpdated(P) && !Of.Group.empty();
+  const bool IsFilled =
+      isDeepSpeed(Par) && gathersUpdated(P) && !Of.Group.empty();
   Dim Flat{DimKind::Flat,
            IsFilled ? roundUp(Of.Count, sizeOf(P, Of.Group) * 2) : Of.Count};
   ValueId V = Build.value(Kind, Name, {Element, {Flat}});
@@ -237,8 +237,7 @@ ValueId Synchronizer::gradients(BlockBuilder &Build, llvm::StringRef Name,
   // DeepSpeed sums them whole (runtime/zero/stage_1_and_2.py).
   if (Zero < 2)
     return reduce(Build, Name, Of,
-                  /*Sharded=*/Zero == 1 && !P.Spec.Parallel.DpFramework.is(
-                                               DpFrameworkKind::DeepSpeed));
+                  /*Sharded=*/Zero == 1 && !isDeepSpeed(P.Spec.Parallel));
   ValueId Share = share(Build, ("grads." + Name).str(), ValueKind::Gradient,
                         reducedType(P), Of);
   setPartial(Build.block().Values[Share], Of.Copies);

@@ -34,10 +34,13 @@ bool foretrace::ir::isMegatronFsdp(const ParallelSpec &P) {
   return P.DpFramework.is(DpFrameworkKind::MegatronFsdp);
 }
 
+bool foretrace::ir::isDeepSpeed(const ParallelSpec &P) {
+  return P.DpFramework.is(DpFrameworkKind::DeepSpeed);
+}
+
 bool foretrace::ir::keepsSomeWhole(const Program &P) {
   const ParallelSpec &Par = P.Spec.Parallel;
-  return zeroOf(Par) == 3 && (Par.DpFramework.is(DpFrameworkKind::DeepSpeed) ||
-                              isMegatronFsdp(Par));
+  return zeroOf(Par) == 3 && (isDeepSpeed(Par) || isMegatronFsdp(Par));
 }
 
 bool foretrace::ir::isTableAgain(const Program &P, const Value &V) {
@@ -174,8 +177,8 @@ Expr FlatUnit::elementsBefore(const Part &Of, const Value *Last) const {
   return sumOf(P, Sizes);
 }
 
-/// What a rank has of a unit. Megatron-FSDP gives each whole rows, of all
-/// weights alike (param_and_grad_buffer.py, chunk_size_factor, since core
+/// Returns a rank's share of a unit. Megatron-FSDP gives each whole rows, of
+/// all weights alike (param_and_grad_buffer.py, chunk_size_factor, since core
 /// 0.14).
 Expr FlatUnit::filled(Expr Elements, Expr Ranks) const {
   if (IsOfTorch || *P->Spec.Parallel.Megatron < MegatronVersion::V0_14)
@@ -216,7 +219,7 @@ Expr foretrace::ir::shareOf(ExprScope P, const Block &B, const Value &V) {
       !Par.Megatron.isPresent())
     return elementsOnRank(P, V.Type, V.Layout);
   const SharedWeight Of(P, Weight->Type, V.Layout);
-  if (Par.DpFramework.is(DpFrameworkKind::DeepSpeed) && zeroOf(Par) == 3)
+  if (isDeepSpeed(Par) && zeroOf(Par) == 3)
     return Of.byPart([&](Expr Part) { return ceilDiv(Part, Of.ranks()); });
   if (hasTorchUnits(*P) && Par.DpFramework.is(DpFrameworkKind::Torch))
     return Of.byRows();
@@ -234,8 +237,8 @@ static Expr mostOfWhole(ExprScope P) {
   return Stated.isPresent() ? exprOf(P, Stated) : numberOf(P, 100'000);
 }
 
-/// What a rank has of parts of more elements than are kept whole. Megatron-FSDP
-/// gathers what is outside the layers once an iteration
+/// Returns a rank's share of parts that are too large to be kept whole.
+/// Megatron-FSDP gathers what is outside the layers once an iteration
 /// (param_and_grad_buffer.py, AllGatherPipeline.reset,
 /// preserve_non_fsdp_units).
 static Expr partedShare(ExprScope P, const Block &B, const Value &V) {

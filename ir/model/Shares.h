@@ -21,8 +21,9 @@ bool hasTorchUnits(const Program &P);
 /// in PyTorch also with 2, where they stay gathered from the forward to the
 /// backward pass.
 bool sharesWeights(const Program &P);
-/// Whether Megatron-FSDP does.
+/// Whether Megatron-FSDP, or DeepSpeed, reduces gradients and shards weights.
 bool isMegatronFsdp(const ParallelSpec &P);
+bool isDeepSpeed(const ParallelSpec &P);
 /// Whether ZeRO 3 is DeepSpeed's or Megatron-FSDP's, which gather some weights
 /// once an iteration.
 bool keepsSomeWhole(const Program &P);

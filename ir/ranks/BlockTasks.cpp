@@ -17,8 +17,7 @@ BlockTasks::BlockTasks(const Program &P, const Block &B)
 bool foretrace::ir::gathersEach(const Program &P, const Op &O) {
   const ParallelSpec &Par = P.Spec.Parallel;
   return O.Kind == OpKind::AllGather && O.Phase == Phase::Step &&
-         *Par.Zero == 3 && Par.DpFramework.is(DpFrameworkKind::DeepSpeed) &&
-         P.Mesh[Axis::Pp] == 1;
+         *Par.Zero == 3 && isDeepSpeed(Par) && P.Mesh[Axis::Pp] == 1;
 }
 
 /// Nothing is sent of what ranks have.
@@ -51,8 +50,7 @@ int64_t foretrace::ir::readsOfSample(const Program &P) {
 
 bool foretrace::ir::gathersByUnit(const Program &P) {
   const ParallelSpec &Par = P.Spec.Parallel;
-  const bool HasUnits =
-      Par.DpFramework.is(DpFrameworkKind::DeepSpeed) || isMegatronFsdp(Par);
+  const bool HasUnits = isDeepSpeed(Par) || isMegatronFsdp(Par);
   return hasTorchUnits(P) ||
          (HasUnits && *Par.Zero >= 2 && P.Mesh[Axis::Pp] == 1);
 }

@@ -22,7 +22,7 @@ struct TaskSource {
 };
 using TaskSources = llvm::SmallVector<TaskSource, 2>;
 
-/// What an op does for the weights of a unit, which are one call: in PyTorch's
+/// The part of an op in the weights of a unit, which are one call: in PyTorch's
 /// FSDP a unit is a layer, or all that is outside the layers, in DeepSpeed some
 /// layers.
 enum class UnitPart : unsigned char {

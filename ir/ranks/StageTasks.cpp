@@ -136,8 +136,8 @@ void StageTasks::addSources(const Action &A, size_t Layer,
   }
 }
 
-/// What comes into a chunk: from another stage, from another chunk, or not at
-/// all at the ends of the model.
+/// Adds the sources of the input of a chunk: from another stage, from another
+/// chunk, or not at all at the ends of the model.
 void StageTasks::addEntry(const Action &A, bool IsForward, Ids &To) {
   const std::optional<int64_t> There =
       S.neighbour(Stage, A.Chunk, /*IsNext=*/!IsForward);
@@ -155,7 +155,7 @@ void StageTasks::addEntry(const Action &A, bool IsForward, Ids &To) {
   addExit(Other, IsForward, To);
 }
 
-/// What a chunk hands on; what has no layers, what it gets.
+/// Adds the sources of the output of a chunk. Without layers it is the input.
 void StageTasks::addExit(const Action &A, bool IsForward, Ids &To) {
   const std::vector<LayerTasks> &Layers =
       Chunks[static_cast<size_t>(A.Chunk)].Layers;
@@ -354,7 +354,7 @@ void StageTasks::call(llvm::ArrayRef<Action> Actions, Visitor Visit) {
   Communicated.clear();
   for (int64_t Id = First; Id < Next; ++Id)
     Communicated.push_back(Id);
-  // Who sends goes on when the call is over, unless nobody waits for it.
+  // A rank continues when the call is over, unless nobody waits for it.
   if (S.Transport == Transport::Combined)
     Computed.append(Communicated);
 }

@@ -42,7 +42,7 @@ struct Task {
   /// For an op of a layer, its position in the sequence of layers, from 0 at
   /// the embedding; else -1.
   int64_t Layer = -1;
-  // Of a message:
+  // For a message:
   TaskPeer Peer;
   /// A tag that is equal at both ends and unique between two ranks.
   int64_t Tag = 0;
@@ -201,7 +201,7 @@ private:
   Within Forward, Backward;
   int64_t Forwards = 0, Backwards = 0; ///< steps so far
   Table<OpId, int64_t> StepTasks; ///< of ops of the step: the last one, or -1
-  // What the next task that communicates, or computes, follows.
+  // Tasks before the next one that communicates, or computes.
   llvm::SmallVector<int64_t, 4> Communicated, Computed;
 };
 

@@ -5,6 +5,7 @@
 // would refuse or silently get wrong. Where a diagnostic is allowed (a
 // compatible table of a generator that does not check), quotients are floored.
 
+#include "ir/model/Shares.h"
 #include "ir/model/SpecKeys.h"
 #include "ir/model/Spellings.h"
 #include "lang/diagnostics/Lang.h"
@@ -287,8 +288,7 @@ void Deriver::checkEffects() {
               "torch");
   Expect(P.ZeroPrefetch, "zero_prefetch", *P.Zero >= 2,
          "without `zero = 2` or 3");
-  const bool IsStage3 =
-      P.DpFramework.is(DpFrameworkKind::DeepSpeed) && *P.Zero == 3;
+  const bool IsStage3 = isDeepSpeed(P) && *P.Zero == 3;
   const llvm::StringRef Stage3 =
       "without `dp_framework = deepspeed` and `zero = 3`";
   Expect(P.ZeroPersistence, "zero_persistence", IsStage3, Stage3);

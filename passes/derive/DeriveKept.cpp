@@ -26,7 +26,7 @@ bool Deriver::hasModule(llvm::StringRef Module) {
          });
 }
 
-/// Of the modules that selective recomputation names.
+/// Checks the modules that selective recomputation names.
 void Deriver::checkModules() {
   TrainSpec &T = S.Train;
   const SourceRange At = T.RecomputeModules.Range;

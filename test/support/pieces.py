@@ -30,7 +30,7 @@ class Piece:
     # Outside of the checkpoint of a layer, and what the checkpoint keeps of it.
     once: list = dataclasses.field(default_factory=list)
     kept_once: int = 0
-    # Of an auxiliary loss: with full recomputation in the second pass alone.
+    # For an auxiliary loss: with full recomputation in the second pass alone.
     loss: list = dataclasses.field(default_factory=list)
     backward: list = dataclasses.field(default_factory=list)
     parameters: list = dataclasses.field(default_factory=list)
