@@ -163,7 +163,9 @@ class Facts:
             for name in ("hidden_dropout", "attention_dropout"):
                 self.found[name] = self.want[name]
         backend = self.want.get("attention_backend")
-        fused = {"unfused": "unfused", "local": "unfused"}.get(backend, "fused")
+        # Megatron-LM's own attention (core/transformer/dot_product_attention.py) is not.
+        is_own = backend in ("unfused", "local") or t["transformer_impl"] == "local"
+        fused = "unfused" if is_own else "fused"
         announced = self.imported.warns("is not modelled for encoders")
         self.found["attention_backend"] = (
             backend if announced or t["attention_backend"] == fused else t["attention_backend"])
