@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/CriticalPath.h"
-#include "analysis/KernelTimes.h"
 #include "analysis/LayerCounts.h"
 #include "analysis/StepTimes.h"
 #include "ir/model/OpKinds.h"
@@ -17,8 +16,7 @@ namespace {
 /// Sums the times on the path, by line and by stage.
 class PathSum {
 public:
-  PathSum(const Program &P, const IterationTime &T)
-      : P(P), T(T), Laws(P), Times(P) {
+  PathSum(const Program &P, const IterationTime &T) : P(P), T(T), Times(P) {
     Out.Stages.resize(T.Stages.size());
   }
 
@@ -38,7 +36,6 @@ private:
 
   const Program &P;
   const IterationTime &T;
-  const KernelTimes Laws;
   StepTimes Times;
   std::map<std::tuple<FileId, uint32_t, std::string>, LineTime> Lines;
   Nanoseconds OfOps; ///< of what was added by add(Block, Op)
@@ -68,7 +65,7 @@ void PathSum::add(const Block &B, const Op &O, int64_t Count) {
   if (isView(O.Kind) || Time == Nanoseconds())
     return;
   OfOps += Time;
-  add(O.Origin.Range, partOf(P, Laws, B, O).Name, Time);
+  add(O.Origin.Range, partOf(P, B, O).Name, Time);
 }
 
 void PathSum::addHost(Nanoseconds Time) {

@@ -101,6 +101,7 @@ DerivedOperand FigureMaker::operandOf(ir::KeyOperand Key) const {
   O.Why = Key.Why;
   O.Range = Key.Range;
   O.Counts = Key.Counts;
+  O.Real = Key.Real;
   if (Key.Definition.isValid())
     O.Definition = derive(Key.Definition);
   return O;

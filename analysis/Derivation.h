@@ -35,6 +35,7 @@ struct DerivedOperand {
   SourceRange Range;                    ///< where it is stated; else invalid
   llvm::StringRef Counts;               ///< what was counted
   std::optional<Derivation> Definition; ///< what it follows from
+  std::optional<double> Real;           ///< the value, if it is a real number
 };
 
 /// Makes an operand that is stated at \p Range; a derived one if \p Range is

@@ -22,7 +22,7 @@ namespace {
 /// Sums the parts of one stage.
 class StageParts {
 public:
-  StageParts(const Program &P, const Stage &S) : P(P), S(S), Laws(P) {}
+  StageParts(const Program &P, const Stage &S) : P(P), S(S) {}
 
   std::vector<TimePart> run();
 
@@ -32,7 +32,6 @@ private:
 
   const Program &P;
   const Stage &S;
-  const KernelTimes Laws;
   std::vector<TimePart> Parts;
 };
 
@@ -80,8 +79,7 @@ llvm::StringLiteral foretrace::partName(Kind K) {
   llvm_unreachable("a kind with several parts");
 }
 
-TimePart foretrace::partOf(const Program &P, const KernelTimes &Laws,
-                           const Block &B, const Op &O) {
+TimePart foretrace::partOf(const Program &P, const Block &B, const Op &O) {
   TimePart Part;
   if (isCollective(O.Kind)) {
     Part.Is = Kind::Collective;
@@ -90,7 +88,7 @@ TimePart foretrace::partOf(const Program &P, const KernelTimes &Laws,
     Part.Error = Number::ErrorLinks;
     return Part;
   }
-  const KernelClass C = Laws.classOf(B, O);
+  const KernelClass C = kernelClassOf(P, B, O);
   Part.Is = Kind::Compute;
   Part.Name = getName(C);
   Part.Error = errorOf(C);
@@ -101,7 +99,7 @@ TimePart foretrace::partOf(const Program &P, const KernelTimes &Laws,
 void StageParts::add(const Block &B, const Op &O, int64_t Times) {
   if (isView(O.Kind) || O.Time == Nanoseconds())
     return;
-  TimePart Of = partOf(P, Laws, B, O);
+  TimePart Of = partOf(P, B, O);
   auto It = llvm::find_if(Parts, [&](const TimePart &Known) {
     return Known.Is == Of.Is && Known.Name == Of.Name;
   });

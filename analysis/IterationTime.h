@@ -11,8 +11,6 @@
 
 namespace foretrace {
 
-class KernelTimes;
-
 /// Part of the iteration of a rank of the busiest stage.
 struct TimePart {
   enum class Kind : unsigned char {
@@ -66,8 +64,7 @@ std::vector<int64_t> updatesOf(const IterationTime &T);
 /// Returns the name of all parts of a kind that has one part only.
 llvm::StringLiteral partName(TimePart::Kind K);
 /// Returns the part that \p O, which takes time, belongs to, without times.
-TimePart partOf(const ir::Program &P, const KernelTimes &Laws,
-                const ir::Block &B, const ir::Op &O);
+TimePart partOf(const ir::Program &P, const ir::Block &B, const ir::Op &O);
 
 } // namespace foretrace
 

@@ -2,27 +2,13 @@
 #include "analysis/KernelLaws.h"
 #include "ir/model/Ops.h"
 #include <cmath>
-#include <limits>
 
 using namespace foretrace;
 using namespace foretrace::ir;
 
 using Number = KernelParameterId;
-
-LawParameters::LawParameters(const CostSpec &C) {
-  for (size_t I = 0; I < Count; ++I)
-    Values[I] = C.kernel(static_cast<Number>(I))
-                    .value_or(std::numeric_limits<double>::quiet_NaN());
-}
-
-void LawParameters::store(CostSpec &C) const {
-  C.Kernels.clear();
-  for (size_t I = 0; I < Count; ++I)
-    if (has(static_cast<Number>(I)))
-      C.Kernels.push_back({static_cast<Number>(I), Values[I]});
-}
-
-bool LawParameters::has(Number Id) const { return !std::isnan((*this)[Id]); }
+using std::max;
+using std::sqrt;
 
 llvm::StringRef foretrace::getName(KernelClass C) {
   switch (C) {
@@ -101,39 +87,78 @@ static double sizeOf(ElementType T) {
   return static_cast<double>(getInfo(T).Bits) / 8;
 }
 
-KernelLaws::KernelLaws(const Spec &Job)
-    : Of(Job.Cost), Device(Job.Cost.Device) {
+double BenchmarkNumbers::peak(TypeKind Operand) const {
+  return static_cast<double>(*(Device.*DeviceSpec::peakOf(Operand).Member));
+}
+
+double BenchmarkNumbers::bandwidth() const {
+  return static_cast<double>(*Device.MemoryBandwidth);
+}
+
+RealExpr JobNumbers::operator[](Number Id) const {
+  return {P.Sizes, P.Sizes.real(Of[Id], Key{KeyId::LawParameter,
+                                            static_cast<unsigned>(Id)})};
+}
+
+RealExpr JobNumbers::peak(TypeKind Operand) const {
+  const auto Member = DeviceSpec::peakOf(Operand).Member;
+  const KeyId Id = Member == &DeviceSpec::PeakFp8   ? KeyId::DevicePeakFp8
+                   : Member == &DeviceSpec::PeakFp4 ? KeyId::DevicePeakFp4
+                                                    : KeyId::DevicePeakFlops;
+  return rate(Id, P->Spec.Cost.Device.*Member);
+}
+
+RealExpr JobNumbers::bandwidth() const {
+  return rate(KeyId::DeviceMemoryBandwidth,
+              P->Spec.Cost.Device.MemoryBandwidth);
+}
+
+RealExpr JobNumbers::rate(KeyId Id, const Located<int64_t> &Key) const {
+  return {P.Sizes, P.Sizes.real(static_cast<double>(*Key), ir::Key{Id})};
+}
+
+std::optional<RealExpr> JobNumbers::slowdown() const {
   constexpr double FewDevices = 64; // of the runs that the rates are from
-  const double Doublings = std::log2(
-      std::max(1.0, static_cast<double>(*Job.Parallel.World) / FewDevices));
-  Slowdown = 1 + Of[Number::SustainedDoubling] * Doublings;
+  const Real Devices(exprOf(P, P->Spec.Parallel.World));
+  const Real Doublings = log2(max(number(1), Devices / FewDevices));
+  return named(KeyId::LawSlowdown,
+               1 + (*this)[Number::SustainedDoubling] * Doublings);
 }
 
 /// If the host needs the counts of tokens, it divides them among several
 /// experts of a rank.
-static Number startOf(const ProductShape &S, bool NeedsCounts) {
-  return NeedsCounts && S.Groups > 1 ? Number::GroupedStart
-                                     : Number::GroupedFlex;
+template <typename NumbersT>
+auto KernelLaws<NumbersT>::startOfGroups(const ProductShapeOf<Real> &S,
+                                         bool NeedsCounts) const -> Real {
+  return NeedsCounts ? select(isLess(Of.number(1), S.Groups),
+                              Of[Number::GroupedStart], Of[Number::GroupedFlex])
+                     : Of[Number::GroupedFlex];
 }
 
-KernelLaws::Parameters KernelLaws::parametersOf(const ProductShape &S,
-                                                bool NeedsCounts) const {
+template <typename NumbersT>
+LawParameterIds
+KernelLaws<NumbersT>::parametersOf(const ProductShapeOf<Real> &S,
+                                   bool NeedsCounts) const {
   const ProductLaw &L = lawOf(S.Operand);
-  Parameters All = {L.Efficiency, L.Memory, L.Start, L.K0};
+  LawParameterIds All = {L.Efficiency, L.Memory, L.Start, L.K0};
   if (Slowdown)
     All.append({L.Sustained, Number::SustainedDoubling});
   if (S.IsOfWeight && isScaled(S.Operand))
     All.push_back(Number::StreamEfficiency);
-  if (S.IsGrouped && Slowdown)
-    All.push_back(startOf(S, NeedsCounts));
+  if (S.IsGrouped && Slowdown) {
+    if (NeedsCounts)
+      All.push_back(Number::GroupedStart);
+    All.push_back(Number::GroupedFlex);
+  }
   if (S.IsGrouped)
     All.append({Number::GroupedRows, Number::GroupedInner,
                 Number::GroupedWeight, Number::GroupedAccumulation});
   return All;
 }
 
-KernelLaws::Parameters KernelLaws::parametersOf(KernelClass C) const {
-  Parameters All;
+template <typename NumbersT>
+LawParameterIds KernelLaws<NumbersT>::parametersOf(KernelClass C) const {
+  LawParameterIds All;
   switch (C) {
   case KernelClass::Product:
   case KernelClass::GroupedProduct:
@@ -165,120 +190,131 @@ KernelLaws::Parameters KernelLaws::parametersOf(KernelClass C) const {
   return All;
 }
 
-double KernelLaws::sustained(Number Id) const {
-  return Slowdown ? Of[Id] / *Slowdown : 1;
+/// A rate of FLOPs; in training a sustained one.
+template <typename NumbersT>
+auto KernelLaws<NumbersT>::rate(Number Efficiency, TypeKind Operand,
+                                Number Sustained) const -> Real {
+  const Real Rate = Of.peak(Operand) * Of[Efficiency];
+  return Slowdown ? Rate * (Of[Sustained] / *Slowdown) : Rate;
 }
 
-double KernelLaws::peak(TypeKind Operand) const {
-  return static_cast<double>(*(Device.*DeviceSpec::peakOf(Operand).Member));
+template <typename NumbersT>
+auto KernelLaws<NumbersT>::stream(Real Bytes) const -> Real {
+  return Bytes / (Of.bandwidth() * Of[Number::StreamEfficiency]);
 }
 
-double KernelLaws::bandwidth() const {
-  return static_cast<double>(*Device.MemoryBandwidth);
-}
-
-double KernelLaws::stream(double Bytes) const {
-  return Bytes / (bandwidth() * Of[Number::StreamEfficiency]);
-}
-
-double KernelLaws::timeOf(const ProductShape &S, bool NeedsCounts) const {
+template <typename NumbersT>
+auto KernelLaws<NumbersT>::timeOf(const ProductShapeOf<Real> &S,
+                                  bool NeedsCounts) const -> Real {
   const ProductLaw &L = lawOf(S.Operand);
-  double Padding = 1 + Of[L.K0] / S.K; // of the inner dimension, and of rows
+  Real Padding = 1 + Of[L.K0] / S.K; // of the inner dimension, and of rows
   if (S.IsGrouped && S.IsOfWeight)
     Padding = (1 + Of[Number::GroupedInner] / S.K) / Of[Number::GroupedWeight];
   else if (S.IsGrouped)
-    Padding *= 1 + Of[Number::GroupedRows] / S.M;
-  const double Compute = 2 * S.Groups * S.M * S.N * S.K * Padding /
-                         (peak(static_cast<TypeKind>(S.Operand)) *
-                          Of[L.Efficiency] * sustained(L.Sustained));
+    Padding = Padding * (1 + Of[Number::GroupedRows] / S.M);
+  const Real Compute = named(
+      KeyId::LawCompute,
+      2 * S.Groups * S.M * S.N * S.K * Padding /
+          rate(L.Efficiency, static_cast<TypeKind>(S.Operand), L.Sustained));
   // A gradient of a weight is added to those of the micro-batches before.
-  const double Moved =
+  const Real Moved =
       S.Groups * (sizeOf(S.Operand) * (S.M * S.K + S.K * S.N) +
-                  sizeOf(S.Result) * S.M * S.N * (S.IsOfWeight ? 2 : 1));
-  const double Memory = Moved / (bandwidth() * Of[L.Memory]);
-  double Streamed = 0;
+                  sizeOf(S.Result) * S.M * S.N * (S.IsOfWeight ? 2.0 : 1.0));
+  const Real Memory =
+      named(KeyId::LawMemory, Moved / (Of.bandwidth() * Of[L.Memory]));
+  Real Start = Of[L.Start];
+  if (S.IsGrouped && Slowdown)
+    Start = Start + startOfGroups(S, NeedsCounts);
+  const Real Product = Start * 1e-6 + sqrt(Compute * Compute + Memory * Memory);
+  std::optional<Real> Streamed;
   if (S.IsOfWeight && isScaled(S.Operand))
     Streamed = 2 * S.Groups * (S.M * S.K + S.K * S.N);
-  if (S.IsOfWeight && S.IsGrouped)
-    Streamed += Of[Number::GroupedAccumulation] * S.Groups * S.M * S.N;
-  double Start = Of[L.Start];
-  if (S.IsGrouped && Slowdown)
-    Start += Of[startOf(S, NeedsCounts)];
-  return Start * 1e-6 + std::sqrt(Compute * Compute + Memory * Memory) +
-         (Streamed > 0 ? stream(Streamed) : 0);
-}
-
-double foretrace::workOf(const AttentionShape &S) {
-  return (S.IsBackward ? 4 : 2) * S.Batch * S.Pairs *
-         (S.QueryChannels + S.ContextChannels);
+  if (S.IsOfWeight && S.IsGrouped) {
+    const Real Added = Of[Number::GroupedAccumulation] * S.Groups * S.M * S.N;
+    Streamed = Streamed ? *Streamed + Added : Added;
+  }
+  return Streamed ? Product + stream(*Streamed) : Product;
 }
 
 /// Rates are measured with heads of 128 channels. The exponential of a score
 /// costs the same at any width, so narrower heads need more time for a FLOP.
-double KernelLaws::narrowHeadFactor(const AttentionShape &S) const {
+template <typename NumbersT>
+auto KernelLaws<NumbersT>::narrowHeadFactor(
+    const AttentionShapeOf<Real> &S) const -> Real {
   constexpr double Usual = 128;
-  if (S.Heads == 0)
-    return 1;
-  const double Channels = (S.QueryChannels + S.ContextChannels) / 2 / S.Heads;
-  const double Fixed = Of[Number::AttentionD0];
-  return (1 + Fixed / Channels) / (1 + Fixed / Usual);
+  const Real Channels = (S.QueryChannels + S.ContextChannels) / 2 / S.Heads;
+  const Real Fixed = Of[Number::AttentionD0];
+  return named(KeyId::LawNarrow,
+               select(isLess(Of.number(0), S.Heads),
+                      (1 + Fixed / Channels) / (1 + Fixed / Usual),
+                      Of.number(1)));
 }
 
-double KernelLaws::timeOf(const AttentionShape &S) const {
-  const bool IsMasked = S.Pairs < S.Queries * S.Keys;
-  const double Hidden =
-      IsMasked ? Of[Number::AttentionS0] * S.Queries / (2 * S.Pairs) : 0;
-  double Work = workOf(S) * (1 + Hidden) * narrowHeadFactor(S);
-  double Rate = peak(TypeKind::BF16) * Of[Number::AttentionEfficiency] *
-                sustained(Number::SustainedBf16);
+template <typename NumbersT>
+auto KernelLaws<NumbersT>::timeOf(const AttentionShapeOf<Real> &S) const
+    -> Real {
+  const Real Hidden =
+      select(isLess(S.Pairs, S.Queries * S.Keys), // there is a mask
+             Of[Number::AttentionS0] * S.Queries / (2 * S.Pairs), Of.number(0));
+  Real Work = named(KeyId::LawWork, workOf(S)) *
+              (1 + named(KeyId::LawMasked, Hidden)) * narrowHeadFactor(S);
+  Real Rate =
+      rate(Number::AttentionEfficiency, TypeKind::BF16, Number::SustainedBf16);
   if (S.IsBackward) {
-    Work *= 1.25;
-    Rate *= Of[Number::AttentionBackward];
+    Work = Work * 1.25;
+    Rate = Rate * Of[Number::AttentionBackward];
   }
   return Of[Number::AttentionStart] * 1e-6 + Work / Rate;
 }
 
-double KernelLaws::timeOfArranging(double Elements, bool IsBackward) const {
+template <typename NumbersT>
+auto KernelLaws<NumbersT>::timeOfArranging(Real Elements, bool IsBackward) const
+    -> Real {
   return Of[Number::StreamStart] * 1e-6 +
-         stream((IsBackward ? 8 : 6) * Elements);
+         stream((IsBackward ? 8.0 : 6.0) * Elements);
 }
 
 /// Each product reads or writes all scores.
-double KernelLaws::timeOf(const ScoresShape &S) const {
+template <typename NumbersT>
+auto KernelLaws<NumbersT>::timeOf(const ScoresShapeOf<Real> &S) const -> Real {
   const double Products = S.IsBackward ? 4 : 2;
-  const double Compute =
-      S.Work / (peak(TypeKind::BF16) * Of[Number::ProductEfficiency] *
-                sustained(Number::SustainedBf16));
-  const double Memory =
-      2 * S.Scores / (bandwidth() * Of[Number::ProductMemory]);
+  const Real Compute = named(
+      KeyId::LawCompute, S.Work / rate(Number::ProductEfficiency,
+                                       TypeKind::BF16, Number::SustainedBf16));
+  const Real Memory =
+      named(KeyId::LawMemory,
+            2 * S.Scores / (Of.bandwidth() * Of[Number::ProductMemory]));
   double OfScore = S.IsBackward ? 5 : 4;
   if (S.HasDropout)
     OfScore += S.IsBackward ? 6 : 5;
   return (Products * Of[Number::ProductStart] + Of[Number::StreamStart]) *
              1e-6 +
-         Products * std::sqrt(Compute * Compute + Memory * Memory) +
+         Products * sqrt(Compute * Compute + Memory * Memory) +
          stream(OfScore * S.Scores);
 }
 
-double KernelLaws::timeOf(const StreamShape &S) const {
+template <typename NumbersT>
+auto KernelLaws<NumbersT>::timeOf(const StreamShapeOf<Real> &S) const -> Real {
   switch (S.Class) {
   case KernelClass::Scan:
     return Of[Number::StreamStart] * 1e-6 +
-           std::max(S.Work /
-                        (peak(TypeKind::BF16) * Of[Number::ScanEfficiency] *
-                         sustained(Number::SustainedBf16)),
-                    stream(S.Bytes));
+           max(S.Work / rate(Number::ScanEfficiency, TypeKind::BF16,
+                             Number::SustainedBf16),
+               stream(S.Bytes));
   case KernelClass::Stream:
     return Of[Number::StreamStart] * 1e-6 + stream(S.Bytes);
   case KernelClass::Embedding:
     return Of[Number::StreamStart] * 1e-6 +
-           S.Bytes / (bandwidth() * Of[Number::EmbeddingEfficiency]);
+           S.Bytes / (Of.bandwidth() * Of[Number::EmbeddingEfficiency]);
   case KernelClass::Optimizer:
     return Of[Number::OptimizerStart] * 1e-6 +
-           S.Bytes / (bandwidth() * Of[Number::OptimizerEfficiency]);
+           S.Bytes / (Of.bandwidth() * Of[Number::OptimizerEfficiency]);
   case KernelClass::Fused:
-    return 0;
+    return Of.number(0);
   default:
     llvm_unreachable("a class with a shape of its own");
   }
 }
+
+template class foretrace::KernelLaws<BenchmarkNumbers>;
+template class foretrace::KernelLaws<JobNumbers>;

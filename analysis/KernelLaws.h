@@ -5,36 +5,11 @@
 #ifndef FORETRACE_ANALYSIS_KERNELLAWS_H
 #define FORETRACE_ANALYSIS_KERNELLAWS_H
 
-#include "ir/model/Program.h"
-#include <array>
+#include "analysis/LawParameters.h"
+#include "ir/model/Measure.h"
+#include "ir/model/RealExpr.h"
 
 namespace foretrace {
-
-/// Values of the rows of ir/model/KernelParameters.def.
-class LawParameters {
-public:
-  /// Takes those of the job or profile, else the defaults.
-  explicit LawParameters(const ir::CostSpec &C);
-
-  /// States all of them in \p C.
-  void store(ir::CostSpec &C) const;
-
-  bool has(ir::KernelParameterId Id) const;
-  /// Returns the value of a parameter that is there.
-  double operator[](ir::KernelParameterId Id) const {
-    return Values[static_cast<size_t>(Id)];
-  }
-  void set(ir::KernelParameterId Id, double Value) {
-    Values[static_cast<size_t>(Id)] = Value;
-  }
-
-private:
-  static constexpr size_t Count =
-#define KERNEL_PARAMETER(...) +1
-#include "ir/model/KernelParameters.def"
-      ;
-  std::array<double, Count> Values; ///< NaN if there is none
-};
 
 /// Ops whose durations follow one law.
 enum class KernelClass : unsigned char {
@@ -70,81 +45,131 @@ std::optional<KernelClass> findKernelClass(llvm::StringRef Keyword);
 /// Returns all of these words.
 std::vector<llvm::StringRef> kernelKeywords();
 
+// Numbers of shapes are those of measurements, of type double, or of a job, of
+// type ir::RealExpr.
+
 /// A product on a rank, or one of each expert of a rank.
-struct ProductShape {
+template <typename RealT> struct ProductShapeOf {
   ir::ElementType Operand, Result;
   bool IsOfWeight; ///< is added to the gradient of a weight
   bool IsGrouped;
-  double Groups; ///< experts of the rank; else 1
-  double M, N, K;
+  RealT Groups; ///< experts of the rank; else 1
+  RealT M, N, K;
 };
+using ProductShape = ProductShapeOf<double>;
 
 /// Fused attention on a rank, with the channels of all of its heads.
-struct AttentionShape {
+template <typename RealT> struct AttentionShapeOf {
   bool IsBackward;
-  double Batch, Queries, Keys;
-  double Pairs; ///< of a query and a key that a sample and head need
-  double QueryChannels, KeyChannels, ContextChannels;
-  double Heads; ///< of the queries; 0 if its layer has no such key
+  RealT Batch, Queries, Keys;
+  RealT Pairs; ///< of a query and a key that a sample and head need
+  RealT QueryChannels, KeyChannels, ContextChannels;
+  RealT Heads; ///< of the queries; 0 if its layer has no such key
 };
+using AttentionShape = AttentionShapeOf<double>;
 
 /// A kernel without products: a scan, a stream, an embedding or an optimizer.
-struct StreamShape {
+template <typename RealT> struct StreamShapeOf {
   KernelClass Class;
-  double Work;  ///< FLOPs
-  double Bytes; ///< read and written
+  RealT Work;  ///< FLOPs
+  RealT Bytes; ///< read and written
 };
+using StreamShape = StreamShapeOf<double>;
 
 /// Unfused attention on a rank.
-struct ScoresShape {
+template <typename RealT> struct ScoresShapeOf {
   bool IsBackward, HasDropout;
-  double Work;   ///< FLOPs of one product, of all scores
-  double Scores; ///< on the rank
+  RealT Work;   ///< FLOPs of one product, of all scores
+  RealT Scores; ///< on the rank
 };
+
+/// What laws read besides shapes, of a benchmark.
+class BenchmarkNumbers {
+public:
+  using Real = double;
+  BenchmarkNumbers(const LawParameters &Of, const ir::DeviceSpec &Device)
+      : Of(Of), Device(Device) {}
+
+  double operator[](ir::KernelParameterId Id) const { return Of[Id]; }
+  bool has(ir::KernelParameterId Id) const { return Of.has(Id); }
+  double number(double Value) const { return Value; }
+  double peak(ir::TypeKind Operand) const;
+  double bandwidth() const;
+  /// Of a benchmark there is none.
+  std::optional<double> slowdown() const { return std::nullopt; }
+
+private:
+  LawParameters Of;
+  const ir::DeviceSpec &Device;
+};
+
+/// The same of a job.
+class JobNumbers {
+public:
+  using Real = ir::RealExpr;
+  explicit JobNumbers(ir::ExprScope P) : P(P), Of(P->Spec.Cost) {}
+
+  Real operator[](ir::KernelParameterId Id) const;
+  bool has(ir::KernelParameterId Id) const { return Of.has(Id); }
+  Real number(double Value) const { return {P.Sizes, P.Sizes.real(Value)}; }
+  Real peak(ir::TypeKind Operand) const;
+  Real bandwidth() const;
+  /// Returns by how much rates are lower than those of few devices.
+  std::optional<Real> slowdown() const;
+
+private:
+  Real rate(ir::KeyId Id, const Located<int64_t> &Key) const;
+
+  ir::ExprScope P;
+  LawParameters Of;
+};
+
+using LawParameterIds = llvm::SmallVector<ir::KernelParameterId, 12>;
 
 /// Durations in seconds. Of a job these are those in training: at sustained
 /// rates, and for products of experts with the permutations and counts around
 /// them. Of a benchmark they are those of kernels alone.
-class KernelLaws {
+template <typename NumbersT> class KernelLaws {
 public:
-  KernelLaws(const LawParameters &Of, const ir::DeviceSpec &Device)
-      : Of(Of), Device(Device) {}
-  /// Of \p Job.
-  explicit KernelLaws(const ir::Spec &Job);
+  using Real = typename NumbersT::Real;
 
-  using Parameters = llvm::SmallVector<ir::KernelParameterId, 12>;
-  /// Returns the parameters that the law of a shape reads.
-  Parameters parametersOf(const ProductShape &S, bool NeedsCounts) const;
-  Parameters parametersOf(KernelClass C) const;
+  explicit KernelLaws(NumbersT Numbers)
+      : Of(std::move(Numbers)), Slowdown(Of.slowdown()) {}
 
-  /// \p NeedsCounts: the host waits for the tokens' counts (KernelTimes.h).
-  double timeOf(const ProductShape &S, bool NeedsCounts = true) const;
-  double timeOf(const AttentionShape &S) const;
-  double timeOf(const StreamShape &S) const;
-  double timeOf(const ScoresShape &S) const;
+  /// Returns the parameters that the law of a shape reads; the host waits for
+  /// the counts of tokens (KernelTimes.h), or not.
+  LawParameterIds parametersOf(const ProductShapeOf<Real> &S,
+                               bool NeedsCounts) const;
+  LawParameterIds parametersOf(KernelClass C) const;
+
+  Real timeOf(const ProductShapeOf<Real> &S, bool NeedsCounts = true) const;
+  Real timeOf(const AttentionShapeOf<Real> &S) const;
+  Real timeOf(const StreamShapeOf<Real> &S) const;
+  Real timeOf(const ScoresShapeOf<Real> &S) const;
   /// Returns the time of the stream that splits and rotates queries, keys and
   /// values: 6 bytes for each of their \p Elements, 8 backward.
-  double timeOfArranging(double Elements, bool IsBackward) const;
+  Real timeOfArranging(Real Elements, bool IsBackward) const;
 
-  double operator[](ir::KernelParameterId Id) const { return Of[Id]; }
-  bool has(ir::KernelParameterId Id) const { return Of.has(Id); }
+  const NumbersT &numbers() const { return Of; }
 
 private:
-  double sustained(ir::KernelParameterId Id) const;
-  double peak(ir::TypeKind Operand) const;
-  double bandwidth() const;
-  double stream(double Bytes) const;
-  double narrowHeadFactor(const AttentionShape &S) const;
+  Real startOfGroups(const ProductShapeOf<Real> &S, bool NeedsCounts) const;
+  Real rate(ir::KernelParameterId Efficiency, ir::TypeKind Operand,
+            ir::KernelParameterId Sustained) const;
+  Real stream(Real Bytes) const;
+  Real narrowHeadFactor(const AttentionShapeOf<Real> &S) const;
 
-  LawParameters Of;
-  const ir::DeviceSpec &Device;
-  /// By how much rates are slower than those of few devices; of a benchmark
-  /// there is none.
-  std::optional<double> Slowdown;
+  const NumbersT Of;
+  const std::optional<Real> Slowdown;
 };
+using BenchmarkLaws = KernelLaws<BenchmarkNumbers>;
+using JobLaws = KernelLaws<JobNumbers>;
 
 /// Returns the FLOPs of the products of \p S, of pairs that it needs.
-double workOf(const AttentionShape &S);
+template <typename RealT> RealT workOf(const AttentionShapeOf<RealT> &S) {
+  return (S.IsBackward ? 4.0 : 2.0) * S.Batch * S.Pairs *
+         (S.QueryChannels + S.ContextChannels);
+}
 
 } // namespace foretrace
 

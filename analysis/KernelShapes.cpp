@@ -30,7 +30,7 @@ private:
   const Program &P;
   ExprOverlay Sizes; ///< with the bytes that ops touch
   const KernelTimes Kernels;
-  std::optional<KernelLaws> Laws;       ///< of `cost estimate`
+  std::optional<BenchmarkLaws> Laws;    ///< of `cost estimate`
   std::optional<CollectiveTimes> Links; ///< of a job with a cluster
   KernelShapes &To;
   KernelShapes Here; ///< of the stage
@@ -39,9 +39,10 @@ private:
 } // namespace
 
 ShapeCollector::ShapeCollector(const Program &Of, KernelShapes &To)
-    : P(Of), Sizes(Of), Kernels(Of), To(To) {
+    : P(Of), Sizes(Of), Kernels(Sizes), To(To) {
   if (*P.Spec.Cost.Kind == CostKind::Estimate)
-    Laws.emplace(LawParameters(P.Spec.Cost), P.Spec.Cost.Device);
+    Laws.emplace(
+        BenchmarkNumbers(LawParameters(P.Spec.Cost), P.Spec.Cost.Device));
   if (P.Spec.Cluster)
     Links.emplace(P);
 }
@@ -95,17 +96,17 @@ Nanoseconds ShapeCollector::timeOf(const ShapeT &S) const {
 
 void ShapeCollector::add(const Block &B, const Op &O, int64_t Times) {
   const std::string Name = B.Name + "/" + O.Name;
-  switch (Kernels.classOf(B, O)) {
+  switch (const KernelClass C = kernelClassOf(P, B, O)) {
   case KernelClass::Product:
   case KernelClass::GroupedProduct: {
-    const ProductShape S = productShapeOf(P, B, O);
+    const ProductShape S = valuesOf(productShapeOf(Sizes, B, O));
     addTo(Here.Products, ProductRun{{Name, passOf(O), S, Times, timeOf(S)}},
           std::plus());
     break;
   }
   case KernelClass::Attention:
   case KernelClass::UnfusedAttention: {
-    const AttentionShape S = attentionShapeOf(P, B, O);
+    const AttentionShape S = valuesOf(attentionShapeOf(Sizes, B, O));
     addTo(Here.Attention, AttentionRun{{Name, passOf(O), S, Times, timeOf(S)}},
           std::plus());
     break;
@@ -117,12 +118,11 @@ void ShapeCollector::add(const Block &B, const Op &O, int64_t Times) {
   case KernelClass::Scan:
   case KernelClass::Embedding:
   case KernelClass::Stream: {
-    const ExprScope Scope = Sizes;
-    const Bytes Touched =
-        Scope.Sizes.value(ByteExpr(touchedBytes(Scope, B, O)));
-    if (Touched.isOverflow())
+    const Expr Touched = touchedBytes(Sizes, B, O);
+    if (!Touched.hasValue())
       break;
-    const StreamShape S = Kernels.streamShapeOf(B, O, Touched);
+    const StreamShape S =
+        valuesOf(Kernels.streamShapeOf(C, B, O, ByteExpr(Touched)));
     if (S.Bytes > 0)
       addTo(Here.Streams, StreamRun{{Name, passOf(O), S, Times, timeOf(S)}},
             std::plus());

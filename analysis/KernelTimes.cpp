@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/KernelTimes.h"
 #include "analysis/Analyses.h"
-#include "analysis/OpTimes.h"
 #include "analysis/Work.h"
 #include "ir/model/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/raw_ostream.h"
-#include <cmath>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -36,18 +31,16 @@ static bool isArranged(const Block &B, ValueId V) {
   });
 }
 
-/// Returns the FLOPs of \p O on a rank.
-static double workOnRank(const Program &P, const Op &O) {
-  return O.Work.Id.isValid()
-             ? static_cast<double>(P.Sizes.value(O.Work).value())
-             : 0;
+/// An invalid id means 0.
+static RealExpr realOf(ExprScope P, ExprId Id) {
+  return RealExpr(Id.isValid() ? Expr(P.Sizes, Id) : numberOf(P, 0));
 }
 
-static double elementsOf(const Program &P, const Value &V) {
-  return static_cast<double>(P.Sizes.value(V.OnRank).value());
+static RealExpr elementsOf(ExprScope P, const Value &V) {
+  return realOf(P, V.OnRank.Id);
 }
 
-static double sizeInBytes(const Program &P, const Value &V) {
+static RealExpr sizeInBytes(ExprScope P, const Value &V) {
   return elementsOf(P, V) * static_cast<double>(getInfo(V.Type.Element).Bits) /
          8;
 }
@@ -58,7 +51,21 @@ static bool isGrouped(const Block &B, const Op &Product) {
   });
 }
 
-KernelClass KernelTimes::classOf(const Block &B, const Op &O) const {
+static bool mayScan(const Op &O) {
+  return O.Kind == OpKind::Scan || O.Kind == OpKind::Conv ||
+         O.Kind == OpKind::Opaque;
+}
+
+/// Returns 1 if \p O has more FLOPs than a stream over its values.
+static Expr scans(ExprScope P, const Block &B, const Op &O) {
+  RealExpr Elements = realOf(P, {});
+  for (const Value *V : valuesOf(B, O))
+    Elements = Elements + elementsOf(P, *V);
+  return isLess(2 * Elements, realOf(P, O.Work.Id));
+}
+
+KernelClass foretrace::kernelClassOf(const Program &P, const Block &B,
+                                     const Op &O) {
   if (isFusedWithExperts(P, B, O))
     return KernelClass::Fused;
   switch (O.Kind) {
@@ -79,141 +86,142 @@ KernelClass KernelTimes::classOf(const Block &B, const Op &O) const {
   case OpKind::Scan:
   case OpKind::Conv:
   case OpKind::Opaque: {
-    double Elements = 0;
-    for (const Value *V : valuesOf(B, O))
-      Elements += elementsOf(P, *V);
-    return workOnRank(P, O) > 2 * Elements ? KernelClass::Scan
-                                           : KernelClass::Stream;
+    ExprOverlay Sizes(P);
+    return scans(Sizes, B, O).value() ? KernelClass::Scan : KernelClass::Stream;
   }
   default:
     return KernelClass::Stream;
   }
 }
 
-/// Returns the value of key \p Key of a layer of \p B, or 0 without such a key.
-static double valueOf(const Program &P, const Block &B,
-                      LayerUse BlockSpec::*Layer, llvm::StringRef Key) {
-  for (const BlockSpec &Of : P.Spec.Model.Blocks)
-    if (Of.Name == B.Name)
-      if (const auto *Number = (Of.*Layer).find<int64_t>(Key))
-        return static_cast<double>(**Number);
-  return 0;
+/// Returns the key \p Name of a layer of \p B, or null without such a key.
+static const Located<int64_t> *findKey(const Program &P, const Block &B,
+                                       LayerUse BlockSpec::*Layer,
+                                       llvm::StringRef Name) {
+  const BlockSpec *Of = P.Spec.Model.findBlock(B.Name);
+  return Of ? (Of->*Layer).find<int64_t>(Name) : nullptr;
+}
+
+/// Returns the extent of dimension \p Dim of \p V on a rank.
+static RealExpr extentOf(ExprScope P, const Value &V, size_t Dim) {
+  return RealExpr(floorDiv(
+      Expr(P.Sizes, V.Type.Dims[Dim].Size),
+      sizeOf(P, axesSplitting(*P.operator->(), V.Type, V.Layout, Dim))));
 }
 
 /// Returns the experts of a rank that are a dimension of one of \p Values, or 1
 /// if no value has one.
 template <typename ValuesT>
-static double expertsOnRank(const Program &P, const ValuesT &Values) {
+static RealExpr expertsOnRank(ExprScope P, const ValuesT &Values) {
   for (const Value *V : Values) {
     const int I = V->Type.indexOf(DimKind::Expert);
     const auto Dim = static_cast<size_t>(std::max(I, 0));
-    if (I < 0 || isSpread(P, V->Type.Dims[Dim]))
-      continue;
-    int64_t Ranks = 1;
-    for (const Axis A : axesSplitting(P, V->Type, V->Layout, Dim))
-      Ranks *= P.Mesh[A];
-    return static_cast<double>(P.Sizes.value(V->Type.Dims[Dim].Size) / Ranks);
+    if (I >= 0 && !isSpread(P, V->Type.Dims[Dim]))
+      return extentOf(P, *V, Dim);
   }
-  return 1;
+  return {P.Sizes, P.Sizes.real(1)};
 }
 
 /// Of m k, k n and m n elements, m is the root of m k x m n / k n.
-ProductShape foretrace::productShapeOf(const Program &P, const Block &B,
-                                       const Op &O) {
+ProductShapeOf<RealExpr> foretrace::productShapeOf(ExprScope P, const Block &B,
+                                                   const Op &O) {
   const Value &Left = B.Values[O.Operands[0]], &Right = B.Values[O.Operands[1]],
               &Out = B.Values[O.Results.front()];
-  ProductShape S;
-  S.Operand = Left.Type.Element;
-  S.Result = Out.Type.Element;
-  S.IsOfWeight = O.Derivative == Derivative::Param;
-  S.IsGrouped = isGrouped(B, O);
-  S.Groups = S.IsGrouped ? expertsOnRank(P, valuesOf(B, O)) : 1;
-  const double OfLeft = elementsOf(P, Left) / S.Groups,
-               OfRight = elementsOf(P, Right) / S.Groups,
-               OfOut = elementsOf(P, Out) / S.Groups;
-  S.M = std::sqrt(OfLeft / OfRight * OfOut);
-  S.N = OfOut / S.M;
-  S.K = OfLeft / S.M;
-  return S;
+  const bool IsOfGroups = isGrouped(B, O);
+  const RealExpr Groups =
+      IsOfGroups ? named(KeyId::LawGroups, expertsOnRank(P, valuesOf(B, O)))
+                 : RealExpr(P.Sizes, P.Sizes.real(1));
+  const RealExpr OfLeft = elementsOf(P, Left) / Groups,
+                 OfRight = elementsOf(P, Right) / Groups,
+                 OfOut = elementsOf(P, Out) / Groups;
+  const RealExpr M = named(KeyId::LawRows, sqrt(OfLeft / OfRight * OfOut));
+  return {Left.Type.Element,
+          Out.Type.Element,
+          O.Derivative == Derivative::Param,
+          IsOfGroups,
+          Groups,
+          M,
+          named(KeyId::LawColumns, OfOut / M),
+          named(KeyId::LawInner, OfLeft / M)};
 }
 
 /// Returns the tokens of a sample in dimension \p Kind of \p V on the rank, or
 /// those of the job's text.
-static double tokensOf(const Program &P, const Value &V, DimKind Kind) {
+static RealExpr tokensOf(ExprScope P, const Value &V, DimKind Kind) {
   const int I = V.Type.indexOf(Kind);
-  if (I < 0)
-    return static_cast<double>(*P.Spec.Train.Sequence);
-  const auto Dim = static_cast<size_t>(I);
-  int64_t Ranks = 1;
-  for (const Axis A : axesSplitting(P, V.Type, V.Layout, Dim))
-    Ranks *= P.Mesh[A];
-  return static_cast<double>(P.Sizes.value(V.Type.Dims[Dim].Size) / Ranks);
+  return I < 0 ? RealExpr(exprOf(P, P->Spec.Train.Sequence))
+               : extentOf(P, V, static_cast<size_t>(I));
 }
 
 /// Returns the samples of a micro-batch of one replica.
-static double samplesOf(const Program &P, const Value &V) {
+static RealExpr samplesOf(ExprScope P, const Value &V) {
   const int I = V.Type.indexOf(DimKind::Batch);
-  return I < 0 ? 1
-               : static_cast<double>(
-                     P.Sizes.value(V.Type.Dims[static_cast<size_t>(I)].Size));
+  return I < 0 ? RealExpr(P.Sizes, P.Sizes.real(1))
+               : realOf(P, V.Type.Dims[static_cast<size_t>(I)].Size);
 }
 
-AttentionShape foretrace::attentionShapeOf(const Program &P, const Block &B,
-                                           const Op &O) {
+AttentionShapeOf<RealExpr>
+foretrace::attentionShapeOf(ExprScope P, const Block &B, const Op &O) {
   const Op &Forward = forwardOf(B, O);
   const Value &Query = B.Values[Forward.Operands[0]],
               &Key = B.Values[Forward.Operands[1]],
               &Context = B.Values[Forward.Results.front()];
-  AttentionShape S;
-  S.IsBackward = O.Derivative != Derivative::None;
-  S.Batch = samplesOf(P, Query);
-  S.Queries = tokensOf(P, Query, DimKind::Seq);
-  S.Keys = tokensOf(P, Key, DimKind::KvSeq);
-  S.QueryChannels = elementsOf(P, Query) / (S.Batch * S.Queries);
-  S.KeyChannels = elementsOf(P, Key) / (S.Batch * S.Keys);
-  S.ContextChannels = elementsOf(P, Context) / (S.Batch * S.Queries);
-  S.Heads = valueOf(P, B, &BlockSpec::Mixer, "heads") * S.QueryChannels /
-            static_cast<double>(P.Sizes.value(Query.Type.Dims.back().Size));
-  S.Pairs = 1;
-  S.Pairs = workOnRank(P, O) / workOf(S);
+  const RealExpr Batch = samplesOf(P, Query),
+                 Queries = tokensOf(P, Query, DimKind::Seq),
+                 Keys = tokensOf(P, Key, DimKind::KvSeq);
+  const RealExpr QueryChannels =
+      named(KeyId::LawQueryChannels, elementsOf(P, Query) / (Batch * Queries));
+  const Located<int64_t> *Heads = findKey(P, B, &BlockSpec::Mixer, "heads");
+  AttentionShapeOf<RealExpr> S = {
+      O.Derivative != Derivative::None,
+      Batch,
+      Queries,
+      Keys,
+      Batch.number(1),
+      QueryChannels,
+      elementsOf(P, Key) / (Batch * Keys),
+      named(KeyId::LawContextChannels,
+            elementsOf(P, Context) / (Batch * Queries)),
+      (Heads ? RealExpr(exprOf(P, *Heads)) : Batch.number(0)) * QueryChannels /
+          realOf(P, Query.Type.Dims.back().Size)};
+  S.Pairs = named(KeyId::LawPairs, realOf(P, O.Work.Id) / workOf(S));
   return S;
 }
 
 /// Each of the products of unfused attention is of all queries and keys.
-ScoresShape KernelTimes::scoresShapeOf(const Block &B, const Op &O) const {
+ScoresShapeOf<RealExpr> KernelTimes::scoresShapeOf(const Block &B,
+                                                   const Op &O) const {
   const Op &Forward = forwardOf(B, O);
   const Value &Query = B.Values[Forward.Operands[0]],
               &Key = B.Values[Forward.Operands[1]],
               &Context = B.Values[Forward.Results.front()];
-  return {O.Derivative != Derivative::None, *P.Spec.Train.Dropout != 0,
+  return {O.Derivative != Derivative::None, *P->Spec.Train.Dropout != 0,
           tokensOf(P, Key, DimKind::KvSeq) *
               (elementsOf(P, Query) + elementsOf(P, Context)),
           elementsOf(P, *scoresOf(B, Forward))};
 }
 
-/// Returns whether a rank has several experts and sorts by them what it gets of
-/// each rank (Megatron-LM, transformer/moe/token_dispatcher.py,
-/// sort_chunks_by_idxs).
-static bool sortsSlots(const Program &P, const Block &B) {
+/// Returns the bytes that are read and written to sort the slots that \p O
+/// arranges or takes back, if a rank has several experts and sorts by them what
+/// it gets of each rank (Megatron-LM, transformer/moe/token_dispatcher.py,
+/// sort_chunks_by_idxs). With etp they are those of all ranks that share an
+/// expert.
+static RealExpr sortedBytes(ExprScope P, const Block &B, const Op &O) {
+  const RealExpr Zero = {P.Sizes, P.Sizes.real(0)};
+  const bool IsOfDispatcher =
+      O.Kind == OpKind::Permute || O.Kind == OpKind::Unpermute;
+  if (!IsOfDispatcher || B.Copies)
+    return Zero;
+  RealExpr Most = Zero;
+  for (const Value *V : valuesOf(B, O))
+    if (V->Type.indexOf(DimKind::Slots) >= 0)
+      Most = max(Most, sizeInBytes(P, *V));
   const auto Params = llvm::make_filter_range(
       llvm::make_pointer_range(B.Values),
       [](const Value *V) { return V->Kind == ValueKind::Param; });
-  return !B.Copies && expertsOnRank(P, Params) > 1;
-}
-
-/// Returns the bytes that are read and written to sort the slots that \p O
-/// arranges or takes back. With etp they are those of all ranks that share an
-/// expert.
-static double sortedBytes(const Program &P, const Block &B, const Op &O) {
-  const bool IsOfDispatcher =
-      O.Kind == OpKind::Permute || O.Kind == OpKind::Unpermute;
-  if (!IsOfDispatcher || !sortsSlots(P, B))
-    return 0;
-  double Most = 0;
-  for (const Value *V : valuesOf(B, O))
-    if (V->Type.indexOf(DimKind::Slots) >= 0)
-      Most = std::max(Most, sizeInBytes(P, *V));
-  return 2 * Most * static_cast<double>(P.Mesh[Axis::Etp]);
+  return named(KeyId::LawSorted,
+               select(isLess(Zero.number(1), expertsOnRank(P, Params)),
+                      2 * Most * RealExpr(sizeOf(P, Axis::Etp)), Zero));
 }
 
 /// Returns whether \p O converts to a type that also has a scale of the whole
@@ -224,31 +232,30 @@ static bool hasTensorScale(const Block &B, const Op &O) {
 }
 
 /// The optimizer reads the gradients once more, for their norm.
-StreamShape KernelTimes::streamShapeOf(const Block &B, const Op &O,
-                                       Bytes Touched) const {
-  StreamShape S{classOf(B, O), workOnRank(P, O),
-                static_cast<double>(Touched.value())};
-  if (S.Class == KernelClass::Optimizer)
+StreamShapeOf<RealExpr> KernelTimes::streamShapeOf(KernelClass C,
+                                                   const Block &B, const Op &O,
+                                                   ByteExpr Touched) const {
+  RealExpr Moved = realOf(P, Touched.Id);
+  if (C == KernelClass::Optimizer)
     for (const ValueId V : O.Operands)
-      S.Bytes += sizeInBytes(P, B.Values[V]);
+      Moved = Moved + sizeInBytes(P, B.Values[V]);
   if (hasTensorScale(B, O))
-    S.Bytes += sizeInBytes(P, B.Values[O.Operands.front()]);
-  S.Bytes += sortedBytes(P, B, O);
-  return S;
+    Moved = Moved + sizeInBytes(P, B.Values[O.Operands.front()]);
+  return {C, realOf(P, O.Work.Id),
+          named(KeyId::LawBytes, Moved + sortedBytes(P, B, O))};
 }
 
 bool foretrace::needsCounts(const Program &P, const Block &B) {
   const BlockSpec *Spec = P.Spec.Model.findBlock(B.Name);
   const auto *Padded =
       Spec ? Spec->Network.find<bool>("capacity_padded") : nullptr;
-  return !B.Copies &&
-         (valueOf(P, B, &BlockSpec::Network, "capacity_percent") == 0 ||
-          (Padded && !**Padded));
+  const Located<int64_t> *Capacity =
+      findKey(P, B, &BlockSpec::Network, "capacity_percent");
+  return !B.Copies && (!Capacity || **Capacity == 0 || (Padded && !**Padded));
 }
 
-KernelLaws::Parameters KernelTimes::parametersOf(const Block &B,
-                                                 const Op &O) const {
-  const KernelClass C = classOf(B, O);
+LawParameterIds KernelTimes::parametersOf(const Block &B, const Op &O) const {
+  const KernelClass C = kernelClassOf(P, B, O);
   if (C == KernelClass::Product || C == KernelClass::GroupedProduct)
     return Laws.parametersOf(productShapeOf(P, B, O), needsCounts(P, B));
   return Laws.parametersOf(C);
@@ -257,47 +264,61 @@ KernelLaws::Parameters KernelTimes::parametersOf(const Block &B,
 const KernelParameterInfo *KernelTimes::findMissing(const Block &B,
                                                     const Op &O) const {
   for (const KernelParameterId Of : parametersOf(B, O))
-    if (!Laws.has(Of))
+    if (!Laws.numbers().has(Of))
       return &getInfo(Of);
   return nullptr;
 }
 
-std::string KernelTimes::describe(const Block &B, const Op &O) const {
-  std::string Text;
-  llvm::raw_string_ostream OS(Text);
-  llvm::ListSeparator Comma;
-  for (const KernelParameterId Of : parametersOf(B, O))
-    OS << Comma << getInfo(Of).Name << " = " << llvm::format("%g", Laws[Of]);
-  if (const KernelClass C = classOf(B, O);
-      C == KernelClass::Stream || C == KernelClass::Optimizer)
-    if (const double More = streamShapeOf(B, O, Bytes()).Bytes; More > 0)
-      OS << Comma << llvm::format("%.0f", More) << " bytes more";
-  return Text;
-}
-
-Nanoseconds KernelTimes::timeOf(const Block &B, const Op &O,
-                                Bytes Touched) const {
-  switch (classOf(B, O)) {
+RealExpr KernelTimes::secondsOf(const Block &B, const Op &O,
+                                ByteExpr Touched) const {
+  const auto Stream = [&](KernelClass C) {
+    return Laws.timeOf(streamShapeOf(C, B, O, Touched));
+  };
+  switch (const KernelClass C = kernelClassOf(P, B, O)) {
   case KernelClass::Product:
   case KernelClass::GroupedProduct:
-    return roundedTime(Laws.timeOf(productShapeOf(P, B, O), needsCounts(P, B)));
+    return Laws.timeOf(productShapeOf(P, B, O), needsCounts(P, B));
   case KernelClass::Attention: {
-    double Arranged = 0; // elements of queries, keys and values
+    RealExpr Arranged = realOf(P, {}); // elements of queries, keys and values
     for (const ValueId V : forwardOf(B, O).Operands)
       if (!isArranged(B, V))
-        Arranged += elementsOf(P, B.Values[V]);
-    return roundedTime(
-        Laws.timeOf(attentionShapeOf(P, B, O)) +
-        Laws.timeOfArranging(Arranged, O.Derivative != Derivative::None));
+        Arranged = Arranged + elementsOf(P, B.Values[V]);
+    return Laws.timeOf(attentionShapeOf(P, B, O)) +
+           Laws.timeOfArranging(named(KeyId::LawArranged, Arranged),
+                                O.Derivative != Derivative::None);
   }
   case KernelClass::UnfusedAttention:
-    return roundedTime(Laws.timeOf(scoresShapeOf(B, O)));
+    return Laws.timeOf(scoresShapeOf(B, O));
   case KernelClass::Scan:
   case KernelClass::Stream:
+    if (mayScan(O))
+      return select(scans(P, B, O), Stream(KernelClass::Scan),
+                    Stream(KernelClass::Stream));
+    return Stream(C);
   case KernelClass::Embedding:
   case KernelClass::Optimizer:
   case KernelClass::Fused:
-    return roundedTime(Laws.timeOf(streamShapeOf(B, O, Touched)));
+    return Stream(C);
   }
   llvm_unreachable("every class is handled");
+}
+
+Expr KernelTimes::timeOf(const Block &B, const Op &O, ByteExpr Touched) const {
+  return nanoseconds(secondsOf(B, O, Touched));
+}
+
+ProductShape foretrace::valuesOf(const ProductShapeOf<RealExpr> &S) {
+  return {S.Operand,        S.Result,    S.IsOfWeight, S.IsGrouped,
+          S.Groups.value(), S.M.value(), S.N.value(),  S.K.value()};
+}
+
+AttentionShape foretrace::valuesOf(const AttentionShapeOf<RealExpr> &S) {
+  return {
+      S.IsBackward,          S.Batch.value(),           S.Queries.value(),
+      S.Keys.value(),        S.Pairs.value(),           S.QueryChannels.value(),
+      S.KeyChannels.value(), S.ContextChannels.value(), S.Heads.value()};
+}
+
+StreamShape foretrace::valuesOf(const StreamShapeOf<RealExpr> &S) {
+  return {S.Class, S.Work.value(), S.Bytes.value()};
 }

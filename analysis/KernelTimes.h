@@ -11,48 +11,55 @@
 namespace foretrace {
 
 /// Returns the shape of \p O, a product.
-ProductShape productShapeOf(const ir::Program &P, const ir::Block &B,
-                            const ir::Op &O);
+ProductShapeOf<ir::RealExpr> productShapeOf(ir::ExprScope P, const ir::Block &B,
+                                            const ir::Op &O);
 /// Returns the shape of \p O, which is attention or its backward pass. Of a
 /// batch it has what one replica has.
-AttentionShape attentionShapeOf(const ir::Program &P, const ir::Block &B,
-                                const ir::Op &O);
+AttentionShapeOf<ir::RealExpr>
+attentionShapeOf(ir::ExprScope P, const ir::Block &B, const ir::Op &O);
+/// Returns the numbers of a shape.
+ProductShape valuesOf(const ProductShapeOf<ir::RealExpr> &S);
+AttentionShape valuesOf(const AttentionShapeOf<ir::RealExpr> &S);
+StreamShape valuesOf(const StreamShapeOf<ir::RealExpr> &S);
 
 /// Returns whether the host waits for the counts of tokens of each expert.
 /// Dispatchers that send copies leave them on the device, and experts that are
 /// padded to a capacity all have as many.
 bool needsCounts(const ir::Program &P, const ir::Block &B);
 
+/// Returns the class of the kernel of \p O.
+KernelClass kernelClassOf(const ir::Program &P, const ir::Block &B,
+                          const ir::Op &O);
+
 /// Laws with the parameters of one job.
 class KernelTimes {
 public:
   /// \p P has `cost estimate` and a device, which `derive` has filled.
-  explicit KernelTimes(const ir::Program &P) : P(P), Laws(P.Spec) {}
+  explicit KernelTimes(ir::ExprScope P) : P(P), Laws(JobNumbers(P)) {}
 
   /// Returns the first parameter that the class of \p O needs and the job
   /// lacks, or null.
   const ir::KernelParameterInfo *findMissing(const ir::Block &B,
                                              const ir::Op &O) const;
-  /// Returns the estimated duration of \p O, which touches \p Touched bytes:
-  /// rounded to the nearest nanosecond.
-  Nanoseconds timeOf(const ir::Block &B, const ir::Op &O, Bytes Touched) const;
-
-  /// Returns the parameters of the law of \p O with their values:
-  /// `stream.efficiency = 0.85, stream.start_us = 3`.
-  std::string describe(const ir::Block &B, const ir::Op &O) const;
-
-  KernelClass classOf(const ir::Block &B, const ir::Op &O) const;
-  /// Returns the shape of \p O, which is neither a product nor attention.
-  StreamShape streamShapeOf(const ir::Block &B, const ir::Op &O,
-                            Bytes Touched) const;
+  /// Returns the estimated duration of \p O, which touches \p Touched bytes, in
+  /// nanoseconds.
+  ir::Expr timeOf(const ir::Block &B, const ir::Op &O,
+                  ir::ByteExpr Touched) const;
+  /// Returns the shape of \p O, which is neither a product nor attention, as a
+  /// kernel of class \p C.
+  StreamShapeOf<ir::RealExpr> streamShapeOf(KernelClass C, const ir::Block &B,
+                                            const ir::Op &O,
+                                            ir::ByteExpr Touched) const;
 
 private:
-  KernelLaws::Parameters parametersOf(const ir::Block &B,
-                                      const ir::Op &O) const;
-  ScoresShape scoresShapeOf(const ir::Block &B, const ir::Op &O) const;
+  LawParameterIds parametersOf(const ir::Block &B, const ir::Op &O) const;
+  ScoresShapeOf<ir::RealExpr> scoresShapeOf(const ir::Block &B,
+                                            const ir::Op &O) const;
+  ir::RealExpr secondsOf(const ir::Block &B, const ir::Op &O,
+                         ir::ByteExpr Touched) const;
 
-  const ir::Program &P;
-  const KernelLaws Laws;
+  const ir::ExprScope P;
+  const JobLaws Laws;
 };
 
 } // namespace foretrace

@@ -6,7 +6,7 @@
 #ifndef FORETRACE_ANALYSIS_LINKLAWS_H
 #define FORETRACE_ANALYSIS_LINKLAWS_H
 
-#include "analysis/KernelLaws.h"
+#include "analysis/LawParameters.h"
 #include "ir/model/Ops.h"
 
 namespace foretrace {

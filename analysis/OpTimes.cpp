@@ -39,7 +39,7 @@ public:
 private:
   OpTime profiled(const Op &O) const;
   OpTime roofline(const Op &O) const;
-  OpTime estimated(const KernelTimes &Laws, const Op &O) const;
+  OpTime estimated(const Op &O);
   OpTime perMillion(const Op &O) const;
   void estimateCollectives();
   void estimateTogether(llvm::ArrayRef<size_t> Ops, CollectiveTimes &Links);
@@ -49,6 +49,7 @@ private:
   ExprScope P;
   const Block &B;
   CollectiveTimes *Given;
+  std::optional<KernelTimes> Laws; ///< made for the first op without one
   std::vector<OpTime> Times;
 };
 
@@ -109,7 +110,7 @@ OpTime BlockTimer::profiled(const Op &O) const {
 
 /// max(FLOPs / peak, bytes touched / bandwidth), rounded up.
 OpTime BlockTimer::roofline(const Op &O) const {
-  OpTime T{TimeRule::Roofline, Nanoseconds::overflow(), nullptr, {}, {}};
+  OpTime T{TimeRule::Roofline, Nanoseconds::overflow(), nullptr, {}, {}, {}};
   T.Touched = O.Touched.Id.isValid() ? O.Touched : touchedBytes(P, B, O);
   const DeviceSpec &D = P->Spec.Cost.Device;
   const Bytes Touched = P.Sizes.value(T.Touched);
@@ -123,11 +124,12 @@ OpTime BlockTimer::roofline(const Op &O) const {
   return T;
 }
 
-OpTime BlockTimer::estimated(const KernelTimes &Laws, const Op &O) const {
-  OpTime T{TimeRule::Estimate, Nanoseconds::overflow(), nullptr, {}, {}};
+OpTime BlockTimer::estimated(const Op &O) {
+  OpTime T{TimeRule::Estimate, {}, nullptr, {}, {}, O.Law};
   T.Touched = O.Touched.Id.isValid() ? O.Touched : touchedBytes(P, B, O);
-  if (const Bytes Touched = P.Sizes.value(T.Touched); !Touched.isOverflow())
-    T.Time = Laws.timeOf(B, O, Touched);
+  if (!T.Law.Id.isValid())
+    T.Law = (Laws ? *Laws : Laws.emplace(P)).timeOf(B, O, T.Touched);
+  T.Time = P.Sizes.value(T.Law);
   return T;
 }
 
@@ -201,7 +203,7 @@ OpTime BlockTimer::perMillion(const Op &O) const {
       Count.isOverflow()
           ? Nanoseconds::overflow()
           : Measured->nanoseconds(static_cast<double>(Count.value()), 1e6);
-  return {TimeRule::PerMillion, Time, Measured, Parameters, {}};
+  return {TimeRule::PerMillion, Time, Measured, Parameters, {}, {}};
 }
 
 /// By work; where none has any, in equal parts.
@@ -249,12 +251,10 @@ std::vector<OpTime> BlockTimer::run() {
   case CostKind::Roofline:
     forEachCompute([&](const Op &O) { return roofline(O); });
     break;
-  case CostKind::Estimate: {
-    const KernelTimes Laws(*P);
-    forEachCompute([&](const Op &O) { return estimated(Laws, O); });
+  case CostKind::Estimate:
+    forEachCompute([&](const Op &O) { return estimated(O); });
     estimateCollectives();
     break;
-  }
   case CostKind::Calibrated:
     forEachCompute([&](const Op &O) {
       return O.Kind == OpKind::Optimizer ? perMillion(O) : OpTime();

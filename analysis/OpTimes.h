@@ -33,6 +33,7 @@ struct OpTime {
   ir::ElementExpr Parameters = {};
   /// For Roofline and Estimate: bytes that the op reads and writes.
   ir::ByteExpr Touched = {};
+  ir::TimeExpr Law = {}; ///< for Estimate
 };
 
 /// Returns the time of every op of \p B, in order; their total work is less

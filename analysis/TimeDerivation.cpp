@@ -2,7 +2,6 @@
 #include "analysis/TimeDerivation.h"
 #include "analysis/CollectiveTimes.h"
 #include "analysis/Derivation.h"
-#include "analysis/KernelTimes.h"
 #include "ir/model/Measure.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -103,15 +102,9 @@ Derivation TimeMaker::roofline(const ir::Op &O, const OpTime &T) {
        makeDerived("memory", OfMemory, "ns", std::move(Memory))});
 }
 
-Derivation TimeMaker::estimate(const ir::Op &O, const OpTime &T) {
-  const DerivedOperand Touched = Sizes.part("touched", T.Touched.Id, "bytes");
-  Derivation D =
-      O.Work.Id.isValid()
-          ? makeDerivation("estimate($0,$1)",
-                           {Sizes.part("work", O.Work.Id, "FLOPs"), Touched})
-          : makeDerivation("estimate($0)", {Touched});
-  D.Note = "by the law of its kernel (docs/time.md), with " +
-           KernelTimes(Of).describe(blockOf(Of, O), O);
+Derivation TimeMaker::estimate(const OpTime &T) {
+  Derivation D = Sizes.derive(T.Law.Id);
+  D.Note = "by the law of its kernel (docs/time.md)";
   return D;
 }
 
@@ -152,7 +145,7 @@ Derivation TimeMaker::derive(const ir::Op &O) {
   case TimeRule::Roofline:
     return roofline(O, T);
   case TimeRule::Estimate:
-    return estimate(O, T);
+    return estimate(T);
   case TimeRule::Collective:
     return collective(O);
   }

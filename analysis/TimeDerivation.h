@@ -28,7 +28,7 @@ private:
   Derivation none(const ir::Op &O) const;
   Derivation share(const ir::Op &O, const OpTime &T);
   Derivation roofline(const ir::Op &O, const OpTime &T);
-  Derivation estimate(const ir::Op &O, const OpTime &T);
+  Derivation estimate(const OpTime &T);
   Derivation collective(const ir::Op &O);
   std::string nameOf(const ir::Op &O, const Derivation &Among) const;
 

@@ -159,8 +159,11 @@ bool Coster::time(Block &B) const {
   for (const Op &O : B.Ops)
     if (!IsGood(O, !workOf(P, O).isOverflow()))
       return false;
+  for (Op &O : B.Ops)
+    O.Law = {}; // parameters may be others than those of the last time
   for (auto [O, T] : llvm::zip_equal(B.Ops, timesOf(P, B))) {
     O.Time = T.Time;
+    O.Law = T.Law;
     if (!IsGood(O, !T.Time.isOverflow()))
       return false;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/model/Evaluate.h"
+#include "ir/model/RealExpr.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <algorithm>
@@ -35,6 +36,10 @@ static bool isLeaf(const ExprTable &T, ExprId I) {
          (!T[I].Left.isValid() || T.constantAt(T[I].Left));
 }
 
+static bool isConstant(const ExprTable &T, ExprId I) {
+  return T[I].Op == ExprOp::Constant || T[I].Op == ExprOp::RealConstant;
+}
+
 /// A key that follows from others is its definition.
 static ExprId definitionOf(const ExprTable &T, ExprId I) {
   while (T[I].Op == ExprOp::Key && !isLeaf(T, I))
@@ -56,7 +61,8 @@ ExprCode::ExprCode(const ExprTable &T, llvm::ArrayRef<ExprId> Wanted) {
     if (const ExprNode &N = T[ExprId(I)];
         LastUse[I] != Never && N.Op != ExprOp::Key && N.Left.isValid()) {
       Use(N.Left, I);
-      Use(N.Right, I);
+      if (N.Right.isValid())
+        Use(N.Right, I);
     }
 
   SlotAllocator Slots;
@@ -71,7 +77,7 @@ ExprCode::ExprCode(const ExprTable &T, llvm::ArrayRef<ExprId> Wanted) {
     }
   }
   for (unsigned I = 0; I < T.size(); ++I)
-    if (T[ExprId(I)].Op == ExprOp::Constant && LastUse[I] != Never) {
+    if (isConstant(T, ExprId(I)) && LastUse[I] != Never) {
       SlotOf[I] = Slots.take();
       Constants.push_back({SlotOf[I], T[ExprId(I)].Value});
       IsMissing |= T[ExprId(I)].Value == NoValue;
@@ -79,16 +85,16 @@ ExprCode::ExprCode(const ExprTable &T, llvm::ArrayRef<ExprId> Wanted) {
   std::vector<unsigned> StepsUntil(T.size());
   for (unsigned I = 0; I < T.size(); ++I) {
     const ExprNode &N = T[ExprId(I)];
-    if (LastUse[I] == Never || N.Op == ExprOp::Key || N.Op == ExprOp::Constant)
+    if (LastUse[I] == Never || N.Op == ExprOp::Key || isConstant(T, ExprId(I)))
       continue;
     const ExprId Left = definitionOf(T, N.Left),
-                 Right = definitionOf(T, N.Right);
+                 Right = N.Right.isValid() ? definitionOf(T, N.Right) : Left;
     SlotOf[I] = Slots.take();
     Steps.push_back({N.Op, SlotOf[I], SlotOf[Left.Index], SlotOf[Right.Index]});
     StepsUntil[I] = static_cast<unsigned>(Steps.size());
     for (const ExprId Operand : {Left, Right})
       if (LastUse[Operand.Index] == I && T[Operand].Op != ExprOp::Key &&
-          T[Operand].Op != ExprOp::Constant) {
+          !isConstant(T, Operand)) {
         Slots.release(SlotOf[Operand.Index]);
         LastUse[Operand.Index] = Always; // released once, if it is both
       }
@@ -244,6 +250,27 @@ std::optional<Bounds> boundsOf(ExprOp Op, Bounds L, Bounds R) {
   return Bounds{static_cast<int64_t>(Least), static_cast<int64_t>(Most)};
 }
 
+/// A loop for each operation.
+template <ExprOp Op>
+void computeReals(size_t Count, const Column &L, const Column &R, Column &Out,
+                  RowFlags &Missing) {
+  for (size_t I = 0; I < Count; ++I)
+    Out[I] = applyRealOp(Op, L[I], R[I]);
+  if (Op == ExprOp::RealNanoseconds)
+    for (size_t I = 0; I < Count; ++I) {
+      const bool IsMissing = Out[I] == NoValue;
+      Missing[I] |= static_cast<unsigned char>(IsMissing);
+      Out[I] = IsMissing ? 0 : Out[I];
+    }
+}
+
+/// Operations of integers alone ask for bounds.
+Bounds boundsOfReal(ExprOp Op, const Column &Out, size_t Count) {
+  return Op == ExprOp::RealNanoseconds || Op == ExprOp::RealLess
+             ? boundsOf(Out, Count)
+             : Bounds{0, 0};
+}
+
 void divideColumns(ExprOp Op, size_t Count, const Column &L, const Column &R,
                    Column &Out, RowFlags &Missing) {
   switch (Op) {
@@ -324,7 +351,14 @@ ColumnEvaluator::Bounds ColumnEvaluator::compute(const ExprCode::Step &S,
     return {0, 1};
   case ExprOp::Lcm:
     break;
+#define EXPR_OP(...)
+#define REAL_OP(ENUMERATOR, ...)                                               \
+  case ExprOp::ENUMERATOR:                                                     \
+    computeReals<ExprOp::ENUMERATOR>(Count, L, R, Out, Missing);               \
+    return boundsOfReal(S.Op, Out, Count);
+#include "ir/model/Exprs.def"
   case ExprOp::Constant:
+  case ExprOp::RealConstant:
   case ExprOp::Key:
     llvm_unreachable("no step");
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/model/Expr.h"
+#include "ir/model/RealExpr.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MathExtras.h"
@@ -20,6 +21,7 @@ ExprTable::~ExprTable() = default;
 
 llvm::StringRef foretrace::ir::getSpelling(ExprOp Op) {
   static constexpr llvm::StringLiteral Spellings[] = {
+      "",
       "",
       "",
 #define EXPR_OP(ENUMERATOR, SPELLING, DOC) SPELLING,
@@ -57,11 +59,9 @@ int64_t foretrace::ir::applyExprOp(ExprOp Op, int64_t L, int64_t R) {
     return L <= 0 || R <= 0 || llvm::MulOverflow(L / std::gcd(L, R), R, Out)
                ? NoValue
                : Out;
-  case ExprOp::Constant:
-  case ExprOp::Key:
-    break;
+  default:
+    return applyRealOp(Op, L, R);
   }
-  llvm_unreachable("not an operation of two operands");
 }
 
 static int64_t pack(Key K) {
@@ -74,19 +74,29 @@ static int64_t pack(Key K) {
 int64_t ExprTable::compute(const ExprNode &N) const {
   switch (N.Op) {
   case ExprOp::Constant:
+  case ExprOp::RealConstant:
     return N.Value;
   case ExprOp::Key:
     return N.Left.isValid() ? value(N.Left) : N.Value;
   default:
-    return applyExprOp(N.Op, value(N.Left), value(N.Right));
+    return applyExprOp(N.Op, value(N.Left),
+                       N.Right.isValid() ? value(N.Right) : 0);
   }
+}
+
+/// Names of real constants are of no stage, and of no slot.
+static unsigned nameOf(const ExprNode &Real) {
+  return static_cast<unsigned>(Real.Key.Id) << 16 | (Real.Key.Block & 0xffff);
 }
 
 /// A key is the same whatever its value and definition are.
 ExprId ExprTable::unique(ExprNode N) {
   const bool IsKey = N.Op == ExprOp::Key;
   const Content C = {static_cast<unsigned>(N.Op), IsKey ? pack(N.Key) : N.Value,
-                     IsKey ? 0 : N.Left.Index, IsKey ? 0 : N.Right.Index};
+                     IsKey                          ? 0
+                     : N.Op == ExprOp::RealConstant ? nameOf(N)
+                                                    : N.Left.Index,
+                     IsKey ? 0 : N.Right.Index};
   if (const std::optional<ExprId> Before =
           Below ? Below->find(C) : std::nullopt)
     return *Before;

@@ -56,6 +56,7 @@ struct Key {
 enum class ExprOp : unsigned char {
   Constant,
   Key,
+  RealConstant,
 #define EXPR_OP(ENUMERATOR, SPELLING, DOC) ENUMERATOR,
 #include "ir/model/Exprs.def"
 };
@@ -71,9 +72,14 @@ int64_t applyExprOp(ExprOp Op, int64_t Left, int64_t Right);
 struct ExprNode {
   ExprOp Op;
   int64_t Value = 0; ///< of a constant
+  /// Of a real constant or term it is the name; none by default.
   ir::Key Key = {};
   /// Operands. The left operand of a derived key is its definition.
   ExprId Left = {}, Right = {};
+
+  /// Returns whether a real constant has a name; no one is called like the
+  /// first key.
+  bool isNamed() const { return Key.Id != KeyId(); }
 };
 
 /// An expression with a unit; an invalid id means 0.
@@ -84,6 +90,7 @@ template <typename Unit> struct UnitExpr {
 using ByteExpr = UnitExpr<ByteUnit>;
 using ElementExpr = UnitExpr<ElementUnit>;
 using FlopExpr = UnitExpr<FlopUnit>;
+using TimeExpr = UnitExpr<NanosecondUnit>;
 
 /// The expressions of one program. Operands come before what uses them.
 class ExprTable {
@@ -112,6 +119,13 @@ public:
   ExprId div(ExprId Left, ExprId Right);
   /// Adds any other operation; folded if both operands are constant.
   ExprId combine(ExprOp Op, ExprId Left, ExprId Right);
+
+  /// Adds real numbers, which RealExpr has the operators of. A constant with a
+  /// name is a parameter, and is not folded.
+  ExprId real(double Value, std::optional<Key> Name = {});
+  ExprId combineReal(ExprOp Op, ExprId Left, ExprId Right = {});
+  /// Gives \p Of, a real number, a name.
+  ExprId term(KeyId Name, ExprId Of);
 
   /// Calls \p Visit with each term of a sum, and how often it is in there.
   void forEachTerm(ExprId Of, llvm::function_ref<void(ExprId, int64_t)> Visit);

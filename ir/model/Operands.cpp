@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/model/Operands.h"
+#include "ir/model/RealExpr.h"
 #include "ir/model/SpecKeys.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -27,14 +28,32 @@ static llvm::StringRef describeCount(KeyId Id) {
 static void collectKeys(const ExprTable &Sizes, ExprId Of,
                         llvm::SmallSetVector<unsigned, 8> &Keys) {
   const ExprNode &N = Sizes[Of];
-  if (N.Op == ExprOp::Constant)
-    return;
-  if (N.Op == ExprOp::Key) {
+  const bool IsParameter = N.Op == ExprOp::RealConstant && N.isNamed();
+  if (N.Op == ExprOp::Key || N.Op == ExprOp::RealTerm || IsParameter) {
     Keys.insert(Of.Index);
     return;
   }
-  collectKeys(Sizes, N.Left, Keys);
-  collectKeys(Sizes, N.Right, Keys);
+  for (const ExprId Operand : {N.Left, N.Right})
+    if (Operand.isValid())
+      collectKeys(Sizes, Operand, Keys);
+}
+
+/// Where a parameter of a law, or the device's rate, is stated.
+static SourceRange rangeOf(const CostSpec &C, Key K) {
+  switch (K.Id) {
+#define DEVICE_FIELD(TYPE, MEMBER, ...)                                        \
+  case KeyId::Device##MEMBER:                                                  \
+    return C.Device.MEMBER.Range;
+#include "ir/model/Spec.def"
+  default:
+    break;
+  }
+  const auto It = llvm::find_if(C.Kernels, [&](const KernelParameter &Stated) {
+    return static_cast<unsigned>(Stated.Id) == K.Block;
+  });
+  if (It == C.Kernels.end())
+    return {};
+  return It->At.isValid() ? It->At : It->Range;
 }
 
 static KeyOperand operandOf(const Spec &S, const ExprTable &Sizes,
@@ -46,12 +65,14 @@ static KeyOperand operandOf(const Spec &S, const ExprTable &Sizes,
     O.Counts = describeCount(N.Key.Id);
     return O;
   }
+  if (N.Op != ExprOp::Key)
+    O.Real = realOf(O.Value);
   if (N.Left.isValid()) {
     O.Definition = N.Left;
     return O;
   }
   // What follows from nothing else is stated, or a default.
-  O.Range = findField(S, N.Key)->Range;
+  O.Range = O.Real ? rangeOf(S.Cost, N.Key) : findField(S, N.Key)->Range;
   O.Why = O.Range.isValid() ? Reason::Stated : Reason::Default;
   return O;
 }

@@ -22,6 +22,7 @@ struct KeyOperand {
   SourceRange Range = {};      ///< where it is set; else invalid
   llvm::StringRef Counts = {}; ///< a description of a counted value
   ExprId Definition = {};      ///< expression of a derived key; else invalid
+  std::optional<double> Real = {}; ///< the value, if it is a real number
 };
 
 /// Returns the keys of \p Of, an expression of \p Sizes over the keys of \p S:

@@ -174,6 +174,8 @@ static std::string wordOf(const Spec &S, Key K) {
 }
 
 std::string foretrace::ir::nameOf(const Spec &S, Key K) {
+  if (K.Id == KeyId::LawParameter)
+    return getInfo(static_cast<KernelParameterId>(K.Block)).Name.str();
   const std::string Word = wordOf(S, K);
   if (isOfStage(K.Id))
     return llvm::formatv("{0}.{1}{2}.{3}", blockOf(S, K), Word,

@@ -39,7 +39,10 @@ void JSONPrinter::printPlace(SourceRange Range) {
 void JSONPrinter::print(const DerivedOperand &O) {
   Out.object([&] {
     Out.attribute("key", O.Name);
-    Out.attribute("value", O.Value);
+    if (O.Real)
+      Out.attribute("value", *O.Real);
+    else
+      Out.attribute("value", O.Value);
     if (!O.Unit.empty())
       Out.attribute("unit", O.Unit);
     Out.attribute("from", getName(O.Why));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/explain/Printer.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/Format.h"
 
 using namespace llvm;
 
@@ -34,13 +35,21 @@ void TextPrinter::printPlace(SourceRange Range) {
   OS << Sources.name(Range.File) << ':' << Line << ':' << Column;
 }
 
+/// As in expressions (ir/text/PrintExpr.cpp).
+static std::string realText(double Value) {
+  std::string Text;
+  raw_string_ostream(Text) << format("%.6g", Value);
+  return Text;
+}
+
 void TextPrinter::print(const DerivedOperand &O, unsigned Indent) {
-  OS.indent(Indent) << O.Name << " = " << O.Value;
+  const std::string Value =
+      O.Real ? realText(*O.Real) : std::to_string(O.Value);
+  OS.indent(Indent) << O.Name << " = " << Value;
   if (!O.Unit.empty())
     OS << ' ' << O.Unit;
   if (O.Range.isValid()) {
-    if (const StringRef Text = Sources.slice(O.Range);
-        Text != std::to_string(O.Value))
+    if (const StringRef Text = Sources.slice(O.Range); Text != Value)
       OS << " (" << Text << ')';
     OS << " at ";
     printPlace(O.Range);

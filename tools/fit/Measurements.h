@@ -5,6 +5,7 @@
 #ifndef FORETRACE_TOOLS_FIT_MEASUREMENTS_H
 #define FORETRACE_TOOLS_FIT_MEASUREMENTS_H
 
+#include "analysis/KernelLaws.h"
 #include "analysis/LinkLaws.h"
 #include "ir/model/Program.h"
 #include "lang/Diagnostic.h"

@@ -24,7 +24,7 @@ static double estimate(const Measurement &M, const LawParameters &With,
         if constexpr (std::is_same_v<ShapeT, CollectiveShape>)
           return LinkLaws(With).timeOf(Shape.Kind, Shape.At, Shape.Size);
         else
-          return KernelLaws(With, Device).timeOf(Shape);
+          return BenchmarkLaws(BenchmarkNumbers(With, Device)).timeOf(Shape);
       },
       M.Shape);
 }

@@ -22,23 +22,21 @@ static std::optional<Measurement> measurementOf(const ir::Program &P,
                                                 const ir::Block &B,
                                                 const ir::Op &O,
                                                 double Seconds) {
-  const KernelTimes Kernels(P);
-  switch (Kernels.classOf(B, O)) {
+  ir::ExprOverlay Sizes(P);
+  switch (const KernelClass C = kernelClassOf(P, B, O)) {
   case KernelClass::Product:
   case KernelClass::GroupedProduct:
-    return Measurement{productShapeOf(P, B, O), Seconds};
+    return Measurement{valuesOf(productShapeOf(Sizes, B, O)), Seconds};
   case KernelClass::Attention:
-    return Measurement{attentionShapeOf(P, B, O), Seconds};
+    return Measurement{valuesOf(attentionShapeOf(Sizes, B, O)), Seconds};
   case KernelClass::Stream:
   case KernelClass::Embedding:
   case KernelClass::Optimizer: {
-    ir::ExprOverlay Sizes(P);
-    const ir::ExprScope Scope = Sizes;
-    const Bytes Touched =
-        Scope.Sizes.value(ir::ByteExpr(touchedBytes(Scope, B, O)));
-    if (Touched.isOverflow())
+    const ir::Expr Touched = touchedBytes(Sizes, B, O);
+    if (!Touched.hasValue())
       return std::nullopt;
-    return Measurement{Kernels.streamShapeOf(B, O, Touched), Seconds};
+    return Measurement{
+        valuesOf(KernelTimes(Sizes).streamShapeOf(C, B, O, Touched)), Seconds};
   }
   default:
     return std::nullopt;

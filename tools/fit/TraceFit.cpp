@@ -133,13 +133,14 @@ private:
 /// Returns the duration of \p O with \p Scale times the rows of experts.
 Nanoseconds StepEstimator::timeOf(const ir::Block &B, const ir::Op &O,
                                   double Scale) const {
-  const KernelTimes Kernels(P);
-  const KernelLaws Laws(P.Spec);
-  switch (Kernels.classOf(B, O)) {
+  switch (kernelClassOf(P, B, O)) {
   case KernelClass::GroupedProduct: {
-    ProductShape S = productShapeOf(P, B, O);
-    (S.IsOfWeight ? S.K : S.M) *= Scale;
-    return roundedTime(Laws.timeOf(S));
+    ir::ExprOverlay Sizes(P);
+    ProductShapeOf<ir::RealExpr> S = productShapeOf(Sizes, B, O);
+    ir::RealExpr &Rows = S.IsOfWeight ? S.K : S.M;
+    Rows = Rows * Scale;
+    const ir::Expr Time = nanoseconds(JobLaws(JobNumbers(Sizes)).timeOf(S));
+    return ir::ExprScope(Sizes).Sizes.value(ir::TimeExpr(Time));
   }
   case KernelClass::Stream: // of rows
     return roundedTime(Scale * static_cast<double>(O.Time.value()) * 1e-9);
@@ -168,13 +169,12 @@ double StepEstimator::experts(const runs::Calibration::ExpertTime &Of) const {
       if (IsExchange(O))
         Last = &O;
     HostTimeline Between;
-    const KernelTimes Kernels(P);
     for (const ir::Op &O : Ops) {
       // Frameworks run both gradients of a product one after the other.
       const bool IsOfExperts =
           (&O > First && &O < Last) ||
           (O.Kind == ir::OpKind::MatMul &&
-           Kernels.classOf(B, O) == KernelClass::GroupedProduct);
+           kernelClassOf(P, B, O) == KernelClass::GroupedProduct);
       if (O.Phase == Phase && IsOfExperts && !isCollective(O.Kind) &&
           O.Time != Nanoseconds())
         Between.launch(timeOf(B, O, Of.Load / Most), Launch);
