@@ -4,16 +4,65 @@
 #include "ir/text/Print.h"
 #include "ir/text/TextWriter.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Format.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// Parentheses stand where something binds less than \p Precedence.
-static void print(const Spec &S, const ExprTable &Sizes, ExprId I,
-                  unsigned Precedence, llvm::raw_ostream &OS,
-                  bool IsInNumbers) {
+namespace {
+
+class ExprPrinter {
+public:
+  ExprPrinter(const Spec &S, const ExprTable &Sizes, llvm::raw_ostream &OS,
+              bool IsInNumbers)
+      : S(S), Sizes(Sizes), OS(OS), IsInNumbers(IsInNumbers) {}
+
+  /// Parentheses stand where something binds less than \p Precedence.
+  void print(ExprId I, unsigned Precedence);
+
+private:
+  void printName(Key K) { ir::printName(nameOf(S, K), OS); }
+  void printReal(ExprId I) {
+    OS << llvm::format("%.6g", realOf(Sizes.value(I)));
+  }
+  void printInfix(ExprId I, unsigned Own, unsigned Precedence);
+  void printCall(const ExprNode &N);
+
+  const Spec &S;
+  const ExprTable &Sizes;
+  llvm::raw_ostream &OS;
+  const bool IsInNumbers;
+};
+
+} // namespace
+
+/// Operators of binding strength \p Own. There are as many summands as there
+/// are blocks: no recursion for these.
+void ExprPrinter::printInfix(ExprId I, unsigned Own, unsigned Precedence) {
+  const ExprOp Op = Sizes[I].Op;
+  llvm::SmallVector<ExprId, 16> Rights;
+  for (; Sizes[I].Op == Op; I = Sizes[I].Left)
+    Rights.push_back(Sizes[I].Right);
+  OS << (Own < Precedence ? "(" : "");
+  print(I, Own);
+  for (const ExprId Right : llvm::reverse(Rights)) {
+    OS << getSpelling(Op);
+    print(Right, Own + 1);
+  }
+  OS << (Own < Precedence ? ")" : "");
+}
+
+void ExprPrinter::printCall(const ExprNode &N) {
+  OS << getSpelling(N.Op) << '(';
+  print(N.Left, 0);
+  if (N.Right.isValid()) {
+    OS << ',';
+    print(N.Right, 0);
+  }
+  OS << ')';
+}
+
+void ExprPrinter::print(ExprId I, unsigned Precedence) {
   const ExprNode &N = Sizes[I];
   switch (N.Op) {
   case ExprOp::Constant:
@@ -22,77 +71,36 @@ static void print(const Spec &S, const ExprTable &Sizes, ExprId I,
     else // reads back as it is
       OS << (Precedence > 2 ? "(1/0)" : "1/0");
     return;
-  case ExprOp::RealConstant:
-    if (N.isNamed() && !IsInNumbers)
-      printName(nameOf(S, N.Key), OS);
-    else
-      OS << llvm::format("%.6g", realOf(N.Value));
-    return;
-  case ExprOp::RealTerm:
-    if (IsInNumbers)
-      OS << llvm::format("%.6g", realOf(Sizes.value(I)));
-    else
-      printName(nameOf(S, N.Key), OS);
-    return;
-  case ExprOp::Real: // numbers look alike
-    print(S, Sizes, N.Left, Precedence, OS, IsInNumbers);
-    return;
   case ExprOp::Key:
     if (IsInNumbers)
       OS << Sizes.value(I);
     else
-      printName(nameOf(S, N.Key), OS);
+      printName(N.Key);
     return;
-  case ExprOp::Floor:
-  case ExprOp::Ceil:
-  case ExprOp::Mod:
-  case ExprOp::Min:
-  case ExprOp::Max:
-  case ExprOp::Less:
-  case ExprOp::Equal:
-  case ExprOp::Lcm:
-  case ExprOp::RealMin:
-  case ExprOp::RealMax:
-  case ExprOp::RealRoot:
-  case ExprOp::RealLog:
-  case ExprOp::RealIf:
-  case ExprOp::RealLess:
-  case ExprOp::RealNanoseconds:
-    OS << getSpelling(N.Op) << '(';
-    print(S, Sizes, N.Left, 0, OS, IsInNumbers);
-    if (N.Right.isValid()) {
-      OS << ',';
-      print(S, Sizes, N.Right, 0, OS, IsInNumbers);
-    }
-    OS << ')';
+  case ExprOp::RealConstant:
+  case ExprOp::RealTerm:
+    if (IsInNumbers || !N.isNamed())
+      printReal(I);
+    else
+      printName(N.Key);
+    return;
+  case ExprOp::Real: // numbers look alike
+    print(N.Left, Precedence);
     return;
   case ExprOp::Add:
-  case ExprOp::Mul:
-  case ExprOp::Div:
   case ExprOp::RealSum:
   case ExprOp::RealDifference:
-  case ExprOp::RealProduct:
-  case ExprOp::RealQuotient: {
-    // As many summands as there are blocks: no recursion for these.
-    llvm::SmallVector<ExprId, 16> Rights;
-    ExprId First = I;
-    for (; Sizes[First].Op == N.Op; First = Sizes[First].Left)
-      Rights.push_back(Sizes[First].Right);
-    const unsigned Own = N.Op == ExprOp::Add || N.Op == ExprOp::RealSum ||
-                                 N.Op == ExprOp::RealDifference
-                             ? 1
-                             : 2;
-    OS << (Own < Precedence ? "(" : "");
-    print(S, Sizes, First, Own, OS, IsInNumbers);
-    for (const ExprId Right : llvm::reverse(Rights)) {
-      OS << getSpelling(N.Op);
-      print(S, Sizes, Right, Own + 1, OS, IsInNumbers);
-    }
-    OS << (Own < Precedence ? ")" : "");
+    printInfix(I, 1, Precedence);
     return;
+  case ExprOp::Mul:
+  case ExprOp::Div:
+  case ExprOp::RealProduct:
+  case ExprOp::RealQuotient:
+    printInfix(I, 2, Precedence);
+    return;
+  default:
+    printCall(N);
   }
-  }
-  llvm_unreachable("every operation is handled");
 }
 
 void foretrace::ir::print(const Spec &S, const ExprTable &Sizes, ExprId E,
@@ -102,7 +110,7 @@ void foretrace::ir::print(const Spec &S, const ExprTable &Sizes, ExprId E,
     OS << Value;
     return;
   }
-  ::print(S, Sizes, E, 0, OS, Style == SizeStyle::Numbers);
+  ExprPrinter(S, Sizes, OS, Style == SizeStyle::Numbers).print(E, 0);
   if (Style == SizeStyle::Both && Value != NoValue && !Sizes.constantAt(E))
     OS << '=' << Value;
 }
