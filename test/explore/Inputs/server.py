@@ -30,8 +30,13 @@ class Server:
         headers = {"Authorization": f"Bearer {self.token}",
                    **{name.replace("_", "-"): value for name, value in headers.items()}}
         headers = {name: value for name, value in headers.items() if value is not None}
-        self.connection.request(method, path, body, headers)
-        answer = self.connection.getresponse()
+        try:
+            self.connection.request(method, path, body, headers)
+            answer = self.connection.getresponse()
+        except (BrokenPipeError, ConnectionResetError, http.client.RemoteDisconnected):
+            self.connection.close()  # it was idle for too long; browsers connect again, too
+            self.connection.request(method, path, body, headers)
+            answer = self.connection.getresponse()
         return answer.status, answer.read().decode()
 
     def ask(self, path, **members):
