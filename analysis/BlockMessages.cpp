@@ -20,7 +20,10 @@ void foretrace::addMessages(std::vector<GroupBytes> &To, const Group &G,
 }
 
 Expr foretrace::messageOfChunks(ExprScope P, const Block &B, const Op &O) {
-  return Expr(P.Sizes, O.Message.Id) * (isRead(B, O) ? readsOfSample(P) : 1);
+  const Expr Once = {P.Sizes, O.Message.Id};
+  return isRead(B, O) && readsForEachChunk(P)
+             ? Once * exprOf(P, P->Spec.Parallel.Vpp)
+             : Once;
 }
 
 void foretrace::sumMessages(Program &P, Block &B) {

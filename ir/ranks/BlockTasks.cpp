@@ -38,14 +38,12 @@ bool foretrace::ir::isRead(const Block &B, const Op &O) {
          !llvm::is_contained(B.Signature.Inputs, O.Operands.front());
 }
 
-int64_t foretrace::ir::readsOfSample(const Program &P) {
+bool foretrace::ir::readsForEachChunk(const Program &P) {
   const ParallelSpec &Par = P.Spec.Parallel;
   return *Par.Schedule == ScheduleKind::Interleaved &&
-                 (isOfMegatron(Par) || isMegatronFsdp(Par)) &&
-                 *Par.Megatron >= MegatronVersion::V0_13 &&
-                 *Par.Megatron <= MegatronVersion::V0_14
-             ? *Par.Vpp
-             : 1;
+         (isOfMegatron(Par) || isMegatronFsdp(Par)) &&
+         *Par.Megatron >= MegatronVersion::V0_13 &&
+         *Par.Megatron <= MegatronVersion::V0_14;
 }
 
 bool foretrace::ir::gathersByUnit(const Program &P) {

@@ -41,10 +41,10 @@ bool gathersEach(const Program &P, const Op &O);
 
 /// Returns whether \p O, of \p B, copies what one rank has read of a sample.
 bool isRead(const Block &B, const Op &O);
-/// Returns how often a stage at an end of the pipeline reads a sample. In core
-/// 0.13 and 0.14 of Megatron-LM each of its chunks does (pretrain_gpt.py,
-/// get_batch; core/parallel_state.py, is_pipeline_first_stage).
-int64_t readsOfSample(const Program &P);
+/// Returns whether each chunk of a stage at an end of the pipeline reads a
+/// sample, as in core 0.13 and 0.14 of Megatron-LM (pretrain_gpt.py, get_batch;
+/// core/parallel_state.py, is_pipeline_first_stage).
+bool readsForEachChunk(const Program &P);
 
 /// The plan of a block. Its size depends only on the number of ops.
 class BlockTasks {

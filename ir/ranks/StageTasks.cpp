@@ -300,7 +300,7 @@ void StageTasks::layer(const Action &A, size_t Layer, LayerPart Part,
 /// another chunk does.
 void StageTasks::readSample(Action A, Visitor Visit) {
   done(A).Read = Next;
-  if (readsOfSample(P) > 1)
+  if (readsForEachChunk(P))
     for (const auto &[Chunk, Of] : llvm::enumerate(Chunks))
       if (!Of.Reads.empty())
         A.Chunk = static_cast<int64_t>(Chunk);

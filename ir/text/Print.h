@@ -42,6 +42,8 @@ void print(const Program &P, const TensorType &T, const Layout &L,
 /// value is printed as an expression.
 void print(const Spec &S, const ExprTable &Sizes, ExprId E,
            llvm::raw_ostream &OS, SizeStyle Style = SizeStyle::Names);
+/// Prints a real number of an expression with six digits; printReal is exact.
+void printRounded(double Value, llvm::raw_ostream &OS);
 /// Prints a size of \p P.
 void print(const Program &P, ExprId E, llvm::raw_ostream &OS,
            SizeStyle Style = SizeStyle::Names);

@@ -22,9 +22,6 @@ public:
 
 private:
   void printName(Key K) { ir::printName(nameOf(S, K), OS); }
-  void printReal(ExprId I) {
-    OS << llvm::format("%.6g", realOf(Sizes.value(I)));
-  }
   void printInfix(ExprId I, unsigned Own, unsigned Precedence);
   void printCall(const ExprNode &N);
 
@@ -80,7 +77,7 @@ void ExprPrinter::print(ExprId I, unsigned Precedence) {
   case ExprOp::RealConstant:
   case ExprOp::RealTerm:
     if (IsInNumbers || !N.isNamed())
-      printReal(I);
+      printRounded(realOf(Sizes.value(I)), OS);
     else
       printName(N.Key);
     return;
@@ -101,6 +98,10 @@ void ExprPrinter::print(ExprId I, unsigned Precedence) {
   default:
     printCall(N);
   }
+}
+
+void foretrace::ir::printRounded(double Value, llvm::raw_ostream &OS) {
+  OS << llvm::format("%.6g", Value);
 }
 
 void foretrace::ir::print(const Spec &S, const ExprTable &Sizes, ExprId E,

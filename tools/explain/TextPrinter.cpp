@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ir/text/Print.h"
 #include "tools/explain/Printer.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/Format.h"
 
 using namespace llvm;
 
@@ -35,16 +35,13 @@ void TextPrinter::printPlace(SourceRange Range) {
   OS << Sources.name(Range.File) << ':' << Line << ':' << Column;
 }
 
-/// As in expressions (ir/text/PrintExpr.cpp).
-static std::string realText(double Value) {
-  std::string Text;
-  raw_string_ostream(Text) << format("%.6g", Value);
-  return Text;
-}
-
 void TextPrinter::print(const DerivedOperand &O, unsigned Indent) {
-  const std::string Value =
-      O.Real ? realText(*O.Real) : std::to_string(O.Value);
+  std::string Value;
+  raw_string_ostream To(Value);
+  if (O.Real)
+    ir::printRounded(*O.Real, To);
+  else
+    To << O.Value;
   OS.indent(Indent) << O.Name << " = " << Value;
   if (!O.Unit.empty())
     OS << ' ' << O.Unit;
