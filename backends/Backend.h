@@ -3,8 +3,7 @@
 // A backend: a name, options, the facts about the program that it needs, checks
 // of what its format can express, and the bytes that it writes. Backends
 // include only analysis, ir and lang; Backends.h lists all of them.
-#ifndef FORETRACE_BACKENDS_BACKEND_H
-#define FORETRACE_BACKENDS_BACKEND_H
+#pragma once
 
 #include "backends/EmitOptions.h"
 #include "backends/OutputSet.h"
@@ -115,5 +114,3 @@ struct Backend {
 };
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // All backends, from Backends.def.
-#ifndef FORETRACE_BACKENDS_BACKENDS_H
-#define FORETRACE_BACKENDS_BACKENDS_H
+#pragma once
 
 #include "backends/Backend.h"
 
@@ -16,5 +15,3 @@ const Backend *findBackend(llvm::StringRef Name);
 std::string backendNames();
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What command lines and run scripts of simulators have in common.
-#ifndef FORETRACE_BACKENDS_COMMANDLINE_H
-#define FORETRACE_BACKENDS_COMMANDLINE_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include <string>
@@ -21,5 +20,3 @@ std::string gibibytes(double BytesPerSecond);
 std::string decimalFraction(int64_t Value, unsigned Digits);
 
 } // namespace foretrace
-
-#endif

@@ -9,8 +9,7 @@
 // Member of the backend's struct `Options`; Kind is one of OptionKinds.h, or
 // the backend's own. "default" says what the member's initial value stands for,
 // and is empty if that can be shown.
-#ifndef FORETRACE_BACKENDS_EMITOPTIONS_H
-#define FORETRACE_BACKENDS_EMITOPTIONS_H
+#pragma once
 
 #include "ir/model/Spec.h"
 #include "lang/Diagnostic.h"
@@ -70,5 +69,3 @@ void reportOptionValue(const ir::NamedAttribute &Option,
                        llvm::StringRef Expected, DiagnosticEngine &Diags);
 
 } // namespace foretrace
-
-#endif

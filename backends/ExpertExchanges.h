@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef FORETRACE_BACKENDS_EXPERTEXCHANGES_H
-#define FORETRACE_BACKENDS_EXPERTEXCHANGES_H
+#pragma once
 
 #include "backends/Backend.h"
 
@@ -13,5 +12,3 @@ void reportExpertExchanges(const EmitRequest &Request, llvm::StringRef Format,
                            DiagnosticEngine &Diags);
 
 } // namespace foretrace
-
-#endif

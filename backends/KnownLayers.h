@@ -2,8 +2,7 @@
 //
 // Layers of the library by name: for backends that imitate one tool, which has
 // some kinds of layers and no others.
-#ifndef FORETRACE_BACKENDS_KNOWNLAYERS_H
-#define FORETRACE_BACKENDS_KNOWNLAYERS_H
+#pragma once
 
 #include "ir/model/Spec.h"
 #include "lang/Diagnostic.h"
@@ -25,5 +24,3 @@ bool hasExperts(const ir::BlockSpec &B);
 bool isGated(const ir::BlockSpec &B);
 
 } // namespace foretrace
-
-#endif

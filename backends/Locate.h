@@ -3,8 +3,7 @@
 // Traces a cell of a backend's output back to its source. A backend that can do
 // so has a function `locate` beside the code that fills the cell, and its row
 // of Backends.def lists what selects one.
-#ifndef FORETRACE_BACKENDS_LOCATE_H
-#define FORETRACE_BACKENDS_LOCATE_H
+#pragma once
 
 #include "analysis/Derivation.h"
 #include "backends/Backend.h"
@@ -28,5 +27,3 @@ llvm::Expected<Subjects> locateFigure(const EmitRequest &Request,
                                       const Figures &F, llvm::StringRef Asked);
 
 } // namespace foretrace
-
-#endif

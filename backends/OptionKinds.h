@@ -2,8 +2,7 @@
 //
 // Kinds of values that options of `emit` blocks have; a kind is what an
 // EmitOption takes its functions from.
-#ifndef FORETRACE_BACKENDS_OPTIONKINDS_H
-#define FORETRACE_BACKENDS_OPTIONKINDS_H
+#pragma once
 
 #include "ir/model/Attribute.h"
 #include "lang/Diagnostic.h"
@@ -168,5 +167,3 @@ template <const auto &Allowable> struct Slugs : KindBase {
 };
 
 } // namespace foretrace::option
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where a backend's files go.
-#ifndef FORETRACE_BACKENDS_OUTPUTSET_H
-#define FORETRACE_BACKENDS_OUTPUTSET_H
+#pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -42,5 +41,3 @@ public:
 };
 
 } // namespace foretrace
-
-#endif

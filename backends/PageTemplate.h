@@ -2,8 +2,7 @@
 //
 // Pages of HTML that need nothing but a browser: a template with styles,
 // scripts and data in it.
-#ifndef FORETRACE_BACKENDS_PAGETEMPLATE_H
-#define FORETRACE_BACKENDS_PAGETEMPLATE_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -27,5 +26,3 @@ writePage(llvm::ArrayRef<PageFile> Files, llvm::raw_ostream &OS,
           llvm::function_ref<llvm::Error(llvm::raw_ostream &)> WriteData);
 
 } // namespace foretrace
-
-#endif

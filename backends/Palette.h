@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The one palette of pictures and pages.
-#ifndef FORETRACE_BACKENDS_PALETTE_H
-#define FORETRACE_BACKENDS_PALETTE_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
@@ -24,5 +23,3 @@ namespace palette {
 void writePalette(llvm::raw_ostream &OS);
 
 } // namespace foretrace
-
-#endif

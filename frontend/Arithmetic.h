@@ -2,8 +2,7 @@
 //
 // Operators and functions on values.
 // Private to the frontend.
-#ifndef FORETRACE_FRONTEND_ARITHMETIC_H
-#define FORETRACE_FRONTEND_ARITHMETIC_H
+#pragma once
 
 #include "frontend/Value.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -64,5 +63,3 @@ std::optional<ExprValue> chooseOfPoints(const ast::Word &Callee,
                                         DiagnosticEngine &Diags);
 
 } // namespace foretrace
-
-#endif

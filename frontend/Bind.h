@@ -3,8 +3,7 @@
 // Sections to the structs of ir/model/Spec.h, key by key by the tables of
 // ir/model/Spec.def. Binds everything that can be bound; errors are reported
 // where they stand and leave their member absent. Private to the frontend.
-#ifndef FORETRACE_FRONTEND_BIND_H
-#define FORETRACE_FRONTEND_BIND_H
+#pragma once
 
 #include "frontend/Defaults.h"
 #include "frontend/Import.h"
@@ -254,5 +253,3 @@ template <typename SpecT> void Binder::publishKeys(const SpecT &S) {
 }
 
 } // namespace foretrace
-
-#endif

@@ -3,8 +3,7 @@
 // A section with its conditions decided and its bases merged in: keys in
 // order, each with the scope its value is evaluated in.
 // Private to the frontend.
-#ifndef FORETRACE_FRONTEND_BODY_H
-#define FORETRACE_FRONTEND_BODY_H
+#pragma once
 
 #include "frontend/Evaluate.h"
 #include <deque>
@@ -78,5 +77,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Parse tree to AST. Private to the parser.
-#ifndef FORETRACE_FRONTEND_BUILDAST_H
-#define FORETRACE_FRONTEND_BUILDAST_H
+#pragma once
 
 #include "ForeParser.h"
 #include "lang/AST.h"
@@ -29,5 +28,3 @@ buildElements(grammar::ForeParser::GivenElementsContext &Tree, SourceText Text,
               DiagnosticEngine &Diags);
 
 } // namespace foretrace
-
-#endif

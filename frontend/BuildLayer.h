@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Parse tree of a kind of layer to its nodes. Private to the parser.
-#ifndef FORETRACE_FRONTEND_BUILDLAYER_H
-#define FORETRACE_FRONTEND_BUILDLAYER_H
+#pragma once
 
 #include "ForeParser.h"
 #include "lang/AST.h"
@@ -16,5 +15,3 @@ ast::Layer buildLayer(grammar::ForeParser::LayerContext &Tree, SourceText Text,
                       DiagnosticEngine &Diags);
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // What must hold of any file before a parser sees it.
 // Private to the frontend.
-#ifndef FORETRACE_FRONTEND_CHECKTEXT_H
-#define FORETRACE_FRONTEND_CHECKTEXT_H
+#pragma once
 
 #include "lang/Diagnostic.h"
 
@@ -14,5 +13,3 @@ namespace foretrace {
 bool checkText(SourceText Text, DiagnosticEngine &Diags);
 
 } // namespace foretrace
-
-#endif

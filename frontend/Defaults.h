@@ -2,8 +2,7 @@
 //
 // What a job that doesn't say gets, and what it must say.
 // Private to the frontend.
-#ifndef FORETRACE_FRONTEND_DEFAULTS_H
-#define FORETRACE_FRONTEND_DEFAULTS_H
+#pragma once
 
 #include "ir/model/Spec.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -31,5 +30,3 @@ llvm::ArrayRef<RequiredKey> getRequiredKeys();
 bool isRequired(llvm::StringRef Section, llvm::StringRef Name);
 
 } // namespace foretrace
-
-#endif

@@ -3,8 +3,7 @@
 // Expressions to values: exact integer arithmetic, checked units, names,
 // strings with `{names}` in them. Every failure is reported where it stands.
 // Private to the frontend.
-#ifndef FORETRACE_FRONTEND_EVALUATE_H
-#define FORETRACE_FRONTEND_EVALUATE_H
+#pragma once
 
 #include "frontend/Scope.h"
 #include "lang/SourceFiles.h"
@@ -96,5 +95,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which file an import means.
-#ifndef FORETRACE_FRONTEND_FINDIMPORT_H
-#define FORETRACE_FRONTEND_FINDIMPORT_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/VirtualFileSystem.h"
@@ -29,5 +28,3 @@ FoundImport findImport(llvm::StringRef Path,
                        llvm::vfs::FileSystem &System);
 
 } // namespace foretrace
-
-#endif

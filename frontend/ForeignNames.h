@@ -2,8 +2,7 @@
 //
 // What other tools call the keys and words of jobs, and keys of theirs that
 // jobs do not have: a view of the pages that importers read (lang/import).
-#ifndef FORETRACE_FRONTEND_FOREIGNNAMES_H
-#define FORETRACE_FRONTEND_FOREIGNNAMES_H
+#pragma once
 
 #include "frontend/Mapping.h"
 
@@ -35,5 +34,3 @@ const ForeignName *findForeignName(llvm::StringRef Section,
 Mapping::FateOfKey fateInJobs(llvm::StringRef Word);
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The one style of `.fore` files.
-#ifndef FORETRACE_FRONTEND_FORMAT_H
-#define FORETRACE_FRONTEND_FORMAT_H
+#pragma once
 
 #include "lang/Diagnostic.h"
 #include <optional>
@@ -19,5 +18,3 @@ namespace foretrace {
 std::optional<std::string> formatFore(SourceText Text, DiagnosticEngine &Diags);
 
 } // namespace foretrace
-
-#endif

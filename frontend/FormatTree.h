@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A parse tree as formatted text. Private to the parser.
-#ifndef FORETRACE_FRONTEND_FORMATTREE_H
-#define FORETRACE_FRONTEND_FORMATTREE_H
+#pragma once
 
 #include "ForeParser.h"
 #include "lang/Diagnostic.h"
@@ -16,5 +15,3 @@ std::string formatFile(grammar::ForeParser::FileContext &Tree, SourceText Text,
                        DiagnosticEngine &);
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From a `.fore` file to a Spec: parse, import, evaluate, bind.
-#ifndef FORETRACE_FRONTEND_FRONTEND_H
-#define FORETRACE_FRONTEND_FRONTEND_H
+#pragma once
 
 #include "frontend/ParsedFiles.h"
 #include "ir/model/Spec.h"
@@ -83,5 +82,3 @@ std::vector<llvm::StringRef> namesOfKey(llvm::StringRef Word);
 std::optional<llvm::StringRef> findNotModelled(llvm::StringRef Name);
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Which files a job consists of, in the order of imports.
 // Private to the frontend.
-#ifndef FORETRACE_FRONTEND_IMPORT_H
-#define FORETRACE_FRONTEND_IMPORT_H
+#pragma once
 
 #include "frontend/FindImport.h"
 #include "frontend/ParsedFiles.h"
@@ -93,5 +92,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every key of the language with what it can be, for lists and documentation.
-#ifndef FORETRACE_FRONTEND_KEYLIST_H
-#define FORETRACE_FRONTEND_KEYLIST_H
+#pragma once
 
 #include "ir/model/Spec.h"
 #include "llvm/ADT/StringRef.h"
@@ -29,5 +28,3 @@ std::string defaultOf(const ir::LayerKey &K);
 std::vector<KeyEntry> listKeys(const ir::Spec &Derived);
 
 } // namespace foretrace
-
-#endif

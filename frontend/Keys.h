@@ -2,8 +2,7 @@
 //
 // The keys of ir/model/Spec.def: how the value of one is read, and what is said
 // of one that doesn't exist. Private to the frontend.
-#ifndef FORETRACE_FRONTEND_KEYS_H
-#define FORETRACE_FRONTEND_KEYS_H
+#pragma once
 
 #include "frontend/Body.h"
 #include "ir/model/SpecFields.h"
@@ -106,5 +105,3 @@ inline void reportUnknownKey(const Field &F, llvm::StringRef Section,
 }
 
 } // namespace foretrace
-
-#endif

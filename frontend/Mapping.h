@@ -26,8 +26,7 @@
 //
 // Values are formulas, whose names are keys of the input; Functions.cpp has
 // what they call.
-#ifndef FORETRACE_FRONTEND_MAPPING_H
-#define FORETRACE_FRONTEND_MAPPING_H
+#pragma once
 
 #include "lang/AST.h"
 #include "lang/Diagnostic.h"
@@ -137,5 +136,3 @@ llvm::StringRef textOfKey(const ast::Section &Class, llvm::StringRef Key);
 const ast::Section *sectionOf(const ast::Entry &E);
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Pipeline layouts as Megatron-LM writes them: `Et*2|(tt|)*5t|tmL`. Never
 // accepted; a message says what they are here. Private to the frontend.
-#ifndef FORETRACE_FRONTEND_MEGATRONLAYOUT_H
-#define FORETRACE_FRONTEND_MEGATRONLAYOUT_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
@@ -29,5 +28,3 @@ struct MegatronLayout {
 std::optional<MegatronLayout> readMegatronLayout(llvm::StringRef Text);
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What -D says of a job. Private to the frontend.
-#ifndef FORETRACE_FRONTEND_OVERRIDES_H
-#define FORETRACE_FRONTEND_OVERRIDES_H
+#pragma once
 
 #include "frontend/Body.h"
 #include "ir/model/Spec.h"
@@ -26,5 +25,3 @@ GivenOverrides readOverrides(llvm::ArrayRef<std::string> Lines,
 void fitNodes(const GivenOverrides &Given, ir::Spec &S);
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The params of a job with their values, for who offers other ones.
-#ifndef FORETRACE_FRONTEND_PARAMLIST_H
-#define FORETRACE_FRONTEND_PARAMLIST_H
+#pragma once
 
 #include "frontend/Frontend.h"
 
@@ -28,5 +27,3 @@ std::vector<ParamEntry> listParams(ParsedFiles &Files, llvm::StringRef Path,
                                    DiagnosticEngine &Diags);
 
 } // namespace foretrace
-
-#endif

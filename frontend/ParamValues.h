@@ -2,8 +2,7 @@
 //
 // Values of the params of files.
 // Private to the frontend.
-#ifndef FORETRACE_FRONTEND_PARAMVALUES_H
-#define FORETRACE_FRONTEND_PARAMVALUES_H
+#pragma once
 
 #include "frontend/Evaluate.h"
 #include "frontend/Import.h"
@@ -17,5 +16,3 @@ std::vector<ParamEntry> paramsOf(llvm::ArrayRef<JobFile *> Units,
                                  Evaluator &Eval, const SourceFiles &Sources);
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Text to AST. The only door to ANTLR and toml++; neither shows here.
 // Private to the frontend.
-#ifndef FORETRACE_FRONTEND_PARSE_H
-#define FORETRACE_FRONTEND_PARSE_H
+#pragma once
 
 #include "lang/AST.h"
 #include "lang/Diagnostic.h"
@@ -30,5 +29,3 @@ parseElements(SourceText Text, DiagnosticEngine &Diags);
 std::optional<ast::Section> parseToml(SourceText Text, DiagnosticEngine &Diags);
 
 } // namespace foretrace
-
-#endif

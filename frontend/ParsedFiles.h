@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Files as they were parsed: each once, for all jobs that import it.
-#ifndef FORETRACE_FRONTEND_PARSEDFILES_H
-#define FORETRACE_FRONTEND_PARSEDFILES_H
+#pragma once
 
 #include "lang/AST.h"
 #include "lang/Diagnostic.h"
@@ -52,5 +51,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

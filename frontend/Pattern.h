@@ -3,8 +3,7 @@
 // Arithmetic of layer patterns, which stay folded: `24 * (dense + moe)` is one
 // run of 24 periods, never 48 layers.
 // Private to the frontend.
-#ifndef FORETRACE_FRONTEND_PATTERN_H
-#define FORETRACE_FRONTEND_PATTERN_H
+#pragma once
 
 #include "frontend/Value.h"
 
@@ -36,5 +35,3 @@ PatternValue parsePattern(llvm::StringRef Pattern, const ir::ModelSpec &M,
 std::optional<int64_t> countLayers(const PatternValue &P);
 
 } // namespace foretrace
-
-#endif

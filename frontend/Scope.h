@@ -4,8 +4,7 @@
 // and of the files it imports, lets of the section it stands in, and blocks of
 // its model.
 // Private to the frontend.
-#ifndef FORETRACE_FRONTEND_SCOPE_H
-#define FORETRACE_FRONTEND_SCOPE_H
+#pragma once
 
 #include "frontend/Value.h"
 #include "llvm/ADT/SetVector.h"
@@ -71,5 +70,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What ANTLR found wrong, in words of the language. Private to the parser.
-#ifndef FORETRACE_FRONTEND_SYNTAXERRORS_H
-#define FORETRACE_FRONTEND_SYNTAXERRORS_H
+#pragma once
 
 #include "ForeParser.h"
 #include "lang/Diagnostic.h"
@@ -30,5 +29,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

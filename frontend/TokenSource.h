@@ -2,8 +2,7 @@
 //
 // Bytes to tokens for the ANTLR parser, within limits that keep its recursion
 // and ours off the end of the stack. Private to the parser.
-#ifndef FORETRACE_FRONTEND_TOKENSOURCE_H
-#define FORETRACE_FRONTEND_TOKENSOURCE_H
+#pragma once
 
 #include "ForeLexer.h"
 #include "lang/Diagnostic.h"
@@ -78,5 +77,3 @@ private:
 SourceRange getRange(const antlr4::Token &T, SourceText Text);
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Private to the frontend.
-#ifndef FORETRACE_FRONTEND_UNKNOWNUNIT_H
-#define FORETRACE_FRONTEND_UNKNOWNUNIT_H
+#pragma once
 
 #include "lang/Diagnostic.h"
 
@@ -13,5 +12,3 @@ void reportUnknownUnit(SourceRange Range, llvm::StringRef Word,
                        DiagnosticEngine &Diags);
 
 } // namespace foretrace
-
-#endif

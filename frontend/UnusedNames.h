@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Names that a job declares in vain.
-#ifndef FORETRACE_FRONTEND_UNUSEDNAMES_H
-#define FORETRACE_FRONTEND_UNUSEDNAMES_H
+#pragma once
 
 #include "lang/AST.h"
 #include "lang/Diagnostic.h"
@@ -26,5 +25,3 @@ void reportUnusedNames(const ast::File &File, SourceText Text,
                        DiagnosticEngine &Diags);
 
 } // namespace foretrace
-
-#endif

@@ -3,8 +3,7 @@
 // The value of an expression: an exact integer or a decimal with a dimension, a
 // word, a string, a list, a layer pattern or a table.
 // Private to the frontend.
-#ifndef FORETRACE_FRONTEND_VALUE_H
-#define FORETRACE_FRONTEND_VALUE_H
+#pragma once
 
 #include "ir/model/Expr.h"
 #include "ir/model/Spec.h"
@@ -114,5 +113,3 @@ std::optional<ExprValue> evaluateNumber(const ast::Number &N, SourceRange Range,
                                         DiagnosticEngine &Diags);
 
 } // namespace foretrace
-
-#endif

@@ -3,8 +3,7 @@
 // What was written, before any name is looked up. Plain structs, each with its
 // range; no ANTLR types. A TOML file becomes the same nodes, so one set of
 // checks serves both and errors point into either.
-#ifndef FORETRACE_LANG_AST_H
-#define FORETRACE_LANG_AST_H
+#pragma once
 
 #include "lang/Layers.h"
 #include "lang/Source.h"
@@ -177,5 +176,3 @@ struct File {
 };
 
 } // namespace foretrace::ast
-
-#endif

@@ -13,8 +13,7 @@
 // engine collects them as they are; clients (DiagnosticClient.h) put them into
 // words. What is found in files that nobody keeps, such as traces, has a place
 // of its own kind and is shown by the same clients.
-#ifndef FORETRACE_LANG_DIAGNOSTIC_H
-#define FORETRACE_LANG_DIAGNOSTIC_H
+#pragma once
 
 #include "lang/DiagnosticArgument.h"
 #include "lang/Source.h"
@@ -248,5 +247,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

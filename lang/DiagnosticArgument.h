@@ -2,8 +2,7 @@
 //
 // What a message says in place of `{0}`: kept as what it is, so that a client
 // reads a number as a number, and put into words only where it is shown.
-#ifndef FORETRACE_LANG_DIAGNOSTICARGUMENT_H
-#define FORETRACE_LANG_DIAGNOSTICARGUMENT_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
@@ -51,5 +50,3 @@ void addArgument(DiagnosticArguments &To, const T &Value) {
 }
 
 } // namespace foretrace
-
-#endif

@@ -3,8 +3,7 @@
 // Shows diagnostics: as text for people, as objects or rows for programs, as
 // SARIF for viewers of results. Whatever is found, in a job, in a table or in
 // the traces of a run, is shown by one of these clients.
-#ifndef FORETRACE_LANG_DIAGNOSTICCLIENT_H
-#define FORETRACE_LANG_DIAGNOSTICCLIENT_H
+#pragma once
 
 #include "lang/Diagnostic.h"
 #include "lang/RowWriter.h"
@@ -76,5 +75,3 @@ std::string joinRanges(llvm::ArrayRef<int64_t> Numbers);
 std::string printable(llvm::StringRef Text);
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // What docs/diagnostics.md says of a diagnostic; the page is part of the
 // program.
-#ifndef FORETRACE_LANG_DIAGNOSTICDOCS_H
-#define FORETRACE_LANG_DIAGNOSTICDOCS_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include <string>
@@ -18,5 +17,3 @@ llvm::StringRef findSection(llvm::StringRef Slug);
 std::string firstSentence(llvm::StringRef Section);
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Guesses which word was meant when an unknown one was written.
-#ifndef FORETRACE_LANG_DIDYOUMEAN_H
-#define FORETRACE_LANG_DIDYOUMEAN_H
+#pragma once
 
 #include "lang/Diagnostic.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -28,5 +27,3 @@ void suggest(DiagnosticBuilder Builder, SourceRange Range, llvm::StringRef Word,
              llvm::ArrayRef<llvm::StringRef> Candidates);
 
 } // namespace foretrace
-
-#endif

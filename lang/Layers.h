@@ -3,8 +3,7 @@
 // Definitions of layers, as `.fore` text has them. Nodes own nothing: those of
 // shipped layers are constants of the program, those of a file are in its
 // arena.
-#ifndef FORETRACE_LANG_LAYERS_H
-#define FORETRACE_LANG_LAYERS_H
+#pragma once
 
 #include "lang/Source.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -134,5 +133,3 @@ struct Layer {
 };
 
 } // namespace foretrace::layers
-
-#endif

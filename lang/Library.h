@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The shipped models and clusters, which are part of the program.
-#ifndef FORETRACE_LANG_LIBRARY_H
-#define FORETRACE_LANG_LIBRARY_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -46,5 +45,3 @@ std::vector<std::string> idsOf(const LibraryModel &M);
 const LibraryModel *findNamedModel(llvm::StringRef Name);
 
 } // namespace foretrace
-
-#endif

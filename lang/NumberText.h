@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Numbers as people read them.
-#ifndef FORETRACE_LANG_NUMBERTEXT_H
-#define FORETRACE_LANG_NUMBERTEXT_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -53,5 +52,3 @@ std::string printRange(IndexRange Of, llvm::StringRef To = "-");
 std::string printPair(IndexRange Of);
 
 } // namespace foretrace
-
-#endif

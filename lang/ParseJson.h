@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // JSON of others, read as strictly as RFC 8259 says.
-#ifndef FORETRACE_LANG_PARSEJSON_H
-#define FORETRACE_LANG_PARSEJSON_H
+#pragma once
 
 #include "llvm/Support/JSON.h"
 
@@ -15,5 +14,3 @@ llvm::Expected<llvm::json::Value> parseJson(llvm::StringRef Text,
                                             int MostNested = 8);
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a diagnostic tells programs, as JSON. Private to the clients.
-#ifndef FORETRACE_LANG_PROPERTYJSON_H
-#define FORETRACE_LANG_PROPERTYJSON_H
+#pragma once
 
 #include "lang/Diagnostic.h"
 #include "llvm/Support/JSON.h"
@@ -30,5 +29,3 @@ inline llvm::json::Value toJSON(const DiagnosticProperty &P) {
 }
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Integers with a unit. Bytes can't be added to elements, and an overflow of
 // 2^63 sticks to the value until someone who knows the source line reports it.
-#ifndef FORETRACE_LANG_QUANTITY_H
-#define FORETRACE_LANG_QUANTITY_H
+#pragma once
 
 #include "llvm/Support/Compiler.h"
 #include "llvm/Support/MathExtras.h"
@@ -87,5 +86,3 @@ inline Bytes bytesOf(Elements N, int64_t BytesPerElement) {
 }
 
 } // namespace foretrace
-
-#endif

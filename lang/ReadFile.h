@@ -2,8 +2,7 @@
 //
 // One door to files that are read whole. What never ends, as a device or a
 // pipe that nobody writes to, is refused before it is opened.
-#ifndef FORETRACE_LANG_READFILE_H
-#define FORETRACE_LANG_READFILE_H
+#pragma once
 
 #include "llvm/Support/ErrorOr.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -36,5 +35,3 @@ readStdin(uint64_t MostBytes = MaxTextSize);
 std::error_code checkRegular(llvm::StringRef Path);
 
 } // namespace foretrace
-
-#endif

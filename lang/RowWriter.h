@@ -2,8 +2,7 @@
 //
 // Rows of a table, for people and for programs: every table that is printed,
 // and what `format` says of it.
-#ifndef FORETRACE_LANG_ROWWRITER_H
-#define FORETRACE_LANG_ROWWRITER_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/raw_ostream.h"
@@ -60,5 +59,3 @@ void writeRows(std::vector<RowColumn> Columns,
 void writeFields(llvm::ArrayRef<std::string> Fields, llvm::raw_ostream &OS);
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The kinds of layers of lang/layers, which the build has compiled.
-#ifndef FORETRACE_LANG_SHIPPEDLAYERS_H
-#define FORETRACE_LANG_SHIPPEDLAYERS_H
+#pragma once
 
 #include "lang/Layers.h"
 
@@ -21,5 +20,3 @@ const layers::Layer &layerOfRole(llvm::StringRef Role);
 bool isOfBlock(const layers::Layer &L, llvm::StringRef Key);
 
 } // namespace foretrace
-
-#endif

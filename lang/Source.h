@@ -3,8 +3,7 @@
 // Where things stand in the input. Positions are values: a file by its number
 // and bytes in it, so what holds them is stored, compared and hashed like any
 // other data. SourceFiles.h has the texts that they speak of.
-#ifndef FORETRACE_LANG_SOURCE_H
-#define FORETRACE_LANG_SOURCE_H
+#pragma once
 
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/StringRef.h"
@@ -148,5 +147,3 @@ template <typename T> struct Located {
 };
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // The texts that positions speak of: every file that was read, and every text
 // that came from elsewhere, as -D does.
-#ifndef FORETRACE_LANG_SOURCEFILES_H
-#define FORETRACE_LANG_SOURCEFILES_H
+#pragma once
 
 #include "lang/Source.h"
 #include "llvm/ADT/IntrusiveRefCntPtr.h"
@@ -80,5 +79,3 @@ std::string lineOf(const SourceFiles &Sources, SourceRange Range);
 std::string describePlace(const SourceFiles &Sources, SourceRange Range);
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a user wants done with warnings: the text behind `-W`.
-#ifndef FORETRACE_LANG_WARNINGOPTION_H
-#define FORETRACE_LANG_WARNINGOPTION_H
+#pragma once
 
 #include "lang/Diagnostic.h"
 #include "llvm/Support/Error.h"
@@ -23,5 +22,3 @@ struct WarningOption {
 llvm::Expected<WarningOption> parseWarningOption(llvm::StringRef Text);
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The split of layers whose largest stage is smallest. Private to the passes.
-#ifndef FORETRACE_PASSES_BALANCESTAGES_H
-#define FORETRACE_PASSES_BALANCESTAGES_H
+#pragma once
 
 #include "ir/model/Program.h"
 
@@ -17,5 +16,3 @@ namespace foretrace {
 std::optional<std::vector<int64_t>> balancedLayers(const ir::Program &P);
 
 } // namespace foretrace
-
-#endif

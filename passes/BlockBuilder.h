@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Appends ops and values to a block; what all passes that make ops share.
-#ifndef FORETRACE_PASSES_BLOCKBUILDER_H
-#define FORETRACE_PASSES_BLOCKBUILDER_H
+#pragma once
 
 #include "ir/model/Program.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -56,5 +55,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

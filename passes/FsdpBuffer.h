@@ -3,8 +3,7 @@
 // A buffer of Megatron-FSDP: what is gathered and reduced as one (distributed/
 // fsdp/src/megatron_fsdp/param_and_grad_buffer.py, since core 0.14). Private to
 // `sync`.
-#ifndef FORETRACE_PASSES_FSDPBUFFER_H
-#define FORETRACE_PASSES_FSDPBUFFER_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -53,5 +52,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

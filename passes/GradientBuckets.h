@@ -3,8 +3,7 @@
 // How Megatron-LM cuts the gradients of a buffer into buckets
 // (param_and_grad_buffer.py, _ParamAndGradBuffer; since core 0.18
 // distrib_optimizer.py, _compute_per_buffer_param_layout). Private to `sync`.
-#ifndef FORETRACE_PASSES_GRADIENTBUCKETS_H
-#define FORETRACE_PASSES_GRADIENTBUCKETS_H
+#pragma once
 
 #include "ir/model/Messages.h"
 #include "ir/model/Program.h"
@@ -62,5 +61,3 @@ void sortByModule(const ir::Program &P, const ir::Block &B,
 std::optional<int64_t> bucketSizeOf(const ir::Program &P, const ir::Stage &S);
 
 } // namespace foretrace
-
-#endif

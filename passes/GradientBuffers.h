@@ -3,8 +3,7 @@
 // What `sync` sums of a stage's gradients, and over whom. Gradients of one
 // group and chunk travel in one buffer, as in Megatron-LM's
 // DistributedDataParallel.
-#ifndef FORETRACE_PASSES_GRADIENTBUFFERS_H
-#define FORETRACE_PASSES_GRADIENTBUFFERS_H
+#pragma once
 
 #include "analysis/Parameters.h"
 #include "ir/model/Program.h"
@@ -139,5 +138,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Where tensors live when no op asks for anything else: the sharding policy
 // of ir/model/Dims.def applied to one job. Private to the passes.
-#ifndef FORETRACE_PASSES_HOMELAYOUT_H
-#define FORETRACE_PASSES_HOMELAYOUT_H
+#pragma once
 
 #include "ir/model/Program.h"
 
@@ -28,5 +27,3 @@ ir::Layout dataLayout(const ir::Program &P, const ir::Block &B,
                       const ir::Value &V);
 
 } // namespace foretrace
-
-#endif

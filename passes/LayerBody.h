@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Forward ops of a layer from its text. Private to the passes.
-#ifndef FORETRACE_PASSES_LAYERBODY_H
-#define FORETRACE_PASSES_LAYERBODY_H
+#pragma once
 
 #include "passes/BlockBuilder.h"
 #include "passes/LayerWalker.h"
@@ -134,5 +133,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

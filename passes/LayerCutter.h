@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Cuts a folded sequence of layers into parts. Private to the passes.
-#ifndef FORETRACE_PASSES_LAYERCUTTER_H
-#define FORETRACE_PASSES_LAYERCUTTER_H
+#pragma once
 
 #include "ir/model/Program.h"
 
@@ -44,5 +43,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Goes through the text of a layer (lang/Layers.h) as a block uses it: names,
 // keys, conditions and calls. Private to the passes.
-#ifndef FORETRACE_PASSES_LAYERWALKER_H
-#define FORETRACE_PASSES_LAYERWALKER_H
+#pragma once
 
 #include "ir/model/Measure.h"
 #include "ir/model/SpecFields.h"
@@ -186,5 +185,3 @@ bool LayerWalker::visitKeyAt(const Node &E, Frame &F, VisitT Visit) {
 }
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs passes in an order in which each finds what it requires.
-#ifndef FORETRACE_PASSES_PASSMANAGER_H
-#define FORETRACE_PASSES_PASSMANAGER_H
+#pragma once
 
 #include "ir/model/Program.h"
 #include "lang/Diagnostic.h"
@@ -61,5 +60,3 @@ std::optional<ir::Program> establish(ir::Spec Job, ir::FactSet Needs,
                                      DiagnosticEngine &Diags);
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // What can be seen of a program and of the passes that made it, for those who
 // work on passes.
-#ifndef FORETRACE_PASSES_PASSREPORT_H
-#define FORETRACE_PASSES_PASSREPORT_H
+#pragma once
 
 #include "passes/PassManager.h"
 #include "llvm/Support/raw_ostream.h"
@@ -28,5 +27,3 @@ bool runPasses(ir::Program &P, llvm::ArrayRef<const PassInfo *> Passes,
 void printStatistics(const ir::Program &P, llvm::raw_ostream &OS);
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // The entry points of all passes (Passes.def). Each is defined in the file
 // named after its function.
-#ifndef FORETRACE_PASSES_PASSES_H
-#define FORETRACE_PASSES_PASSES_H
+#pragma once
 
 #include "ir/model/Program.h"
 #include "lang/Diagnostic.h"
@@ -15,5 +14,3 @@ namespace foretrace {
 #include "passes/Passes.def"
 
 } // namespace foretrace
-
-#endif

@@ -4,8 +4,7 @@
 // that Passes.def says it reads, and, if jobs share what it makes
 // (StructureCache.h), only those numbers by which `derive` decided something.
 // What a pass reads is what its result can depend on. Private to the passes.
-#ifndef FORETRACE_PASSES_READCHECK_H
-#define FORETRACE_PASSES_READCHECK_H
+#pragma once
 
 #include "passes/PassManager.h"
 
@@ -33,5 +32,3 @@ public:
 #endif
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The ops that the backward pass recomputes.
-#ifndef FORETRACE_PASSES_RECOMPUTATION_H
-#define FORETRACE_PASSES_RECOMPUTATION_H
+#pragma once
 
 #include "ir/model/Program.h"
 #include "llvm/ADT/StringMap.h"
@@ -58,5 +57,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

@@ -3,8 +3,7 @@
 // The `shard` pass, which two files implement: Shard.cpp says in which layouts
 // ops take and make values (rules 1 and 2), Reshard.cpp converts one layout
 // into another (rule 3). Private to the passes.
-#ifndef FORETRACE_PASSES_SHARDER_H
-#define FORETRACE_PASSES_SHARDER_H
+#pragma once
 
 #include "passes/BlockBuilder.h"
 #include "passes/Recomputation.h"
@@ -106,5 +105,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

@@ -3,8 +3,7 @@
 // What jobs that decide alike have in common. A program is made once; for
 // another such job its conditions and figures are evaluated, which takes
 // microseconds, alone or in blocks.
-#ifndef FORETRACE_PASSES_STRUCTURE_H
-#define FORETRACE_PASSES_STRUCTURE_H
+#pragma once
 
 #include "analysis/Flows.h"
 #include "ir/model/Evaluate.h"
@@ -173,5 +172,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

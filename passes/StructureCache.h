@@ -2,8 +2,7 @@
 //
 // Passes between `derive` and Fact::Totals decide by what `derive` declared,
 // and see numbers as expressions. Jobs that decide alike share what they make.
-#ifndef FORETRACE_PASSES_STRUCTURECACHE_H
-#define FORETRACE_PASSES_STRUCTURECACHE_H
+#pragma once
 
 #include "passes/PassManager.h"
 #include "llvm/ADT/StringMap.h"
@@ -29,5 +28,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

@@ -4,8 +4,7 @@
 // for byte. Like `accounting = aicb` of the `simai` backend it imitates a tool:
 // it reads the spec, and its formulas are that tool's and concern nobody else.
 // docs/aicb.md says what they get wrong.
-#ifndef FORETRACE_BACKENDS_AICB_AICB_H
-#define FORETRACE_BACKENDS_AICB_AICB_H
+#pragma once
 
 #include "backends/Backend.h"
 #include "backends/aicb/Options.h"
@@ -18,5 +17,3 @@ bool check(const EmitRequest &Request, const Options &O,
 llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 
 } // namespace foretrace::aicb
-
-#endif

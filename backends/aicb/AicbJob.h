@@ -3,8 +3,7 @@
 // What is known of AICB, the public generator, by the backends that imitate
 // it: its revisions, a job as its command line says it, what it refuses, and
 // parameters as it counts them, which is not as they are.
-#ifndef FORETRACE_BACKENDS_AICB_AICBJOB_H
-#define FORETRACE_BACKENDS_AICB_AICBJOB_H
+#pragma once
 
 #include "backends/OptionKinds.h"
 #include "ir/model/Spec.h"
@@ -74,5 +73,3 @@ Elements countPositions(const GeneratorJob &J);
 Bytes activationBytes(const GeneratorJob &J);
 
 } // namespace foretrace::aicb
-
-#endif

@@ -2,8 +2,7 @@
 //
 // What the generator's programs can't write, or write as if the job were
 // another one. Private to the backend.
-#ifndef FORETRACE_BACKENDS_AICB_CHECK_H
-#define FORETRACE_BACKENDS_AICB_CHECK_H
+#pragma once
 
 #include "backends/aicb/Options.h"
 
@@ -15,5 +14,3 @@ bool checkWorkload(const ir::Spec &S, const ir::EmitSpec &Emit,
                    const Options &O, DiagnosticEngine &Diags);
 
 } // namespace foretrace::aicb
-
-#endif

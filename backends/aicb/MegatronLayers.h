@@ -2,8 +2,7 @@
 //
 // Messages and computations of the layers of a stage, forward and backward, in
 // the generator's Megatron-LM. Private to the backend.
-#ifndef FORETRACE_BACKENDS_AICB_MEGATRONLAYERS_H
-#define FORETRACE_BACKENDS_AICB_MEGATRONLAYERS_H
+#pragma once
 
 #include "backends/aicb/Writer.h"
 
@@ -50,5 +49,3 @@ private:
 };
 
 } // namespace foretrace::aicb
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The options of `emit aicb { ... }`.
-#ifndef FORETRACE_BACKENDS_AICB_OPTIONS_H
-#define FORETRACE_BACKENDS_AICB_OPTIONS_H
+#pragma once
 
 #include "backends/EmitOptions.h"
 #include "backends/aicb/AicbJob.h"
@@ -50,5 +49,3 @@ unsigned modeOf(const Options &O, int64_t Zero);
 unsigned modesOf(llvm::StringRef Name);
 
 } // namespace foretrace::aicb
-
-#endif

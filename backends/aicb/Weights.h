@@ -3,8 +3,7 @@
 // The parameters of a model as the generator's DeepSpeed programs see it: a
 // Llama with as many key heads as query heads, whole on every rank. Folded: a
 // layer's are stored once. Private to the backend.
-#ifndef FORETRACE_BACKENDS_AICB_WEIGHTS_H
-#define FORETRACE_BACKENDS_AICB_WEIGHTS_H
+#pragma once
 
 #include "backends/aicb/AicbJob.h"
 #include <array>
@@ -37,5 +36,3 @@ private:
 };
 
 } // namespace foretrace::aicb
-
-#endif

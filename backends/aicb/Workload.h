@@ -3,8 +3,7 @@
 // The loop over iterations and micro-batches, which the generator's programs
 // have in common. Each program adds its messages. Private to the
 // backend.
-#ifndef FORETRACE_BACKENDS_AICB_WORKLOAD_H
-#define FORETRACE_BACKENDS_AICB_WORKLOAD_H
+#pragma once
 
 #include "backends/aicb/Options.h"
 #include <memory>
@@ -52,5 +51,3 @@ std::unique_ptr<Workload> makeCollective(const ir::Spec &S, const Options &O,
                                          OutputStream &OS);
 
 } // namespace foretrace::aicb
-
-#endif

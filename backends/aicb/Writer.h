@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows of a CSV workload, as Python prints them.
-#ifndef FORETRACE_BACKENDS_AICB_WRITER_H
-#define FORETRACE_BACKENDS_AICB_WRITER_H
+#pragma once
 
 #include "backends/OutputSet.h"
 #include "backends/aicb/AicbJob.h"
@@ -64,5 +63,3 @@ private:
 };
 
 } // namespace foretrace::aicb
-
-#endif

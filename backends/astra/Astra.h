@@ -2,8 +2,7 @@
 //
 // The `astra-sim` backend: what ASTRA-sim needs beside Chakra traces, from the
 // cluster of the job. Private headers beside this one say how.
-#ifndef FORETRACE_BACKENDS_ASTRA_ASTRA_H
-#define FORETRACE_BACKENDS_ASTRA_ASTRA_H
+#pragma once
 
 #include "backends/Backend.h"
 #include "backends/astra/Options.h"
@@ -21,5 +20,3 @@ std::string showCommand(const EmitRequest &Request, const Options &O,
                         llvm::StringRef File);
 
 } // namespace foretrace::astra
-
-#endif

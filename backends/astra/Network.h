@@ -2,8 +2,7 @@
 //
 // A network of ASTRA-sim: a grid, of which each dimension is a tier of the
 // cluster, the innermost first.
-#ifndef FORETRACE_BACKENDS_ASTRA_NETWORK_H
-#define FORETRACE_BACKENDS_ASTRA_NETWORK_H
+#pragma once
 
 #include "backends/Backend.h"
 #include "backends/astra/Options.h"
@@ -51,5 +50,3 @@ void writeNetwork(llvm::ArrayRef<NetworkDimension> Dimensions,
                   llvm::raw_ostream &OS);
 
 } // namespace foretrace::astra
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The options of `emit astra-sim { ... }`.
-#ifndef FORETRACE_BACKENDS_ASTRA_OPTIONS_H
-#define FORETRACE_BACKENDS_ASTRA_OPTIONS_H
+#pragma once
 
 #include "backends/ranks/RankFiles.h"
 #include "ir/model/OpKinds.h"
@@ -58,5 +57,3 @@ llvm::StringRef getName(CollectiveImplementation A);
 bool needsPowerOfTwo(CollectiveImplementation A);
 
 } // namespace foretrace::astra
-
-#endif

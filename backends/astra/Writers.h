@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writers of ASTRA-sim's inputs other than traces and network.
-#ifndef FORETRACE_BACKENDS_ASTRA_WRITERS_H
-#define FORETRACE_BACKENDS_ASTRA_WRITERS_H
+#pragma once
 
 #include "backends/astra/Network.h"
 
@@ -24,5 +23,3 @@ void writeScript(llvm::StringRef Name, int64_t World, NetworkKind Network,
                  llvm::raw_ostream &OS);
 
 } // namespace foretrace::astra
-
-#endif

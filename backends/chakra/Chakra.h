@@ -3,8 +3,7 @@
 // The `chakra` backend: an execution trace of Chakra's schema 1.0.0 for every
 // rank, and the file of its communicator groups, for ASTRA-sim. Private
 // headers beside this one say how.
-#ifndef FORETRACE_BACKENDS_CHAKRA_CHAKRA_H
-#define FORETRACE_BACKENDS_CHAKRA_CHAKRA_H
+#pragma once
 
 #include "backends/Backend.h"
 #include "backends/chakra/Options.h"
@@ -21,5 +20,3 @@ llvm::Expected<std::vector<Subject>>
 locate(const EmitRequest &Request, const Options &O, const CellQuery &Asked);
 
 } // namespace foretrace::chakra
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Collectives as Chakra's schema has them, and what their sizes mean to
 // ASTRA-sim: for who writes traces, and for who writes what runs them.
-#ifndef FORETRACE_BACKENDS_CHAKRA_CHAKRACOLLECTIVES_H
-#define FORETRACE_BACKENDS_CHAKRA_CHAKRACOLLECTIVES_H
+#pragma once
 
 #include "backends/chakra/ChakraSchema.h"
 #include "ir/model/Program.h"
@@ -25,5 +24,3 @@ const ChakraCollective *findChakraCollective(ir::OpKind K);
 int64_t inputBytes(const ChakraCollective &C, Bytes Message, int64_t Ranks);
 
 } // namespace foretrace
-
-#endif

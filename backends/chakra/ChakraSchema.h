@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The numbers and names of Chakra's schema, for writers and readers of traces.
-#ifndef FORETRACE_BACKENDS_CHAKRA_CHAKRASCHEMA_H
-#define FORETRACE_BACKENDS_CHAKRA_CHAKRASCHEMA_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
@@ -55,5 +54,3 @@ enum : uint32_t {
 } // namespace value_field
 
 } // namespace foretrace::chakra
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Computations of a stage that can be one node of a trace. Private to the
 // backend.
-#ifndef FORETRACE_BACKENDS_CHAKRA_COMPUTERUNS_H
-#define FORETRACE_BACKENDS_CHAKRA_COMPUTERUNS_H
+#pragma once
 
 #include "ir/ranks/StageTasks.h"
 #include "llvm/ADT/BitVector.h"
@@ -44,5 +43,3 @@ private:
 };
 
 } // namespace foretrace::chakra
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The numbers that Chakra traces and their group file name communicators by.
-#ifndef FORETRACE_BACKENDS_CHAKRA_GROUPNAMES_H
-#define FORETRACE_BACKENDS_CHAKRA_GROUPNAMES_H
+#pragma once
 
 #include "backends/ranks/RankFiles.h"
 #include "ir/model/Ranks.h"
@@ -46,5 +45,3 @@ private:
 };
 
 } // namespace foretrace::chakra
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Durations of nodes: Chakra has them in whole microseconds.
-#ifndef FORETRACE_BACKENDS_CHAKRA_MICROS_H
-#define FORETRACE_BACKENDS_CHAKRA_MICROS_H
+#pragma once
 
 #include "lang/Quantity.h"
 
@@ -28,5 +27,3 @@ private:
 };
 
 } // namespace foretrace::chakra
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Tasks as nodes of a Chakra execution trace, schema 1.0.0 (et_def.proto of
 // mlcommons/chakra): messages of protocol buffers, each after its length.
-#ifndef FORETRACE_BACKENDS_CHAKRA_NODEWRITER_H
-#define FORETRACE_BACKENDS_CHAKRA_NODEWRITER_H
+#pragma once
 
 #include "backends/chakra/ComputeRuns.h"
 #include "backends/chakra/GroupNames.h"
@@ -75,5 +74,3 @@ private:
 };
 
 } // namespace foretrace::chakra
-
-#endif

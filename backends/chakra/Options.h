@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The options of `emit chakra { ... }`.
-#ifndef FORETRACE_BACKENDS_CHAKRA_OPTIONS_H
-#define FORETRACE_BACKENDS_CHAKRA_OPTIONS_H
+#pragma once
 
 #include "backends/ranks/RankFiles.h"
 
@@ -26,5 +25,3 @@ llvm::ArrayRef<EmitOption> optionTable();
 Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
 
 } // namespace foretrace::chakra
-
-#endif

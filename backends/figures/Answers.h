@@ -2,8 +2,7 @@
 //
 // Figures of a job from all backends that have figures, each with default
 // options: for a page, and for the comparison of two jobs.
-#ifndef FORETRACE_BACKENDS_FIGURES_ANSWERS_H
-#define FORETRACE_BACKENDS_FIGURES_ANSWERS_H
+#pragma once
 
 #include "backends/figures/Figures.h"
 
@@ -26,5 +25,3 @@ answersOf(JobFigures &Of, ir::FactSet Facts,
 ir::FactSet factsOfAnswers();
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // What a job amounts to, in numbers: numbers and tables, which each report
 // fills and one writer for each format shows.
-#ifndef FORETRACE_BACKENDS_FIGURES_FIGURES_H
-#define FORETRACE_BACKENDS_FIGURES_FIGURES_H
+#pragma once
 
 #include "analysis/DeviceMemory.h"
 #include "analysis/Figures.h"
@@ -146,5 +145,3 @@ NumberScale exactScaleOf(FigureUnit U);
 std::string scaled(__int128 Number, const NumberScale &In);
 
 } // namespace foretrace
-
-#endif

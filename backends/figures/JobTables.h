@@ -2,8 +2,7 @@
 //
 // Tables of figures that several documents contain, each with the same keys:
 // plans, the summary that jobs are compared by, and estimates of time.
-#ifndef FORETRACE_BACKENDS_FIGURES_JOBTABLES_H
-#define FORETRACE_BACKENDS_FIGURES_JOBTABLES_H
+#pragma once
 
 #include "backends/figures/Figures.h"
 
@@ -27,5 +26,3 @@ FigureTable makeBlockMessageTable(ir::ExprScope P);
 FigureTable makeTimeTable(const IterationTime &T);
 
 } // namespace foretrace
-
-#endif

@@ -3,8 +3,7 @@
 // The whole plan of a job as one JSON document, `foretrace.json/2`, which
 // docs/json.md describes. It is folded, as the program is: its size does not
 // depend on ranks, layers and micro-batches.
-#ifndef FORETRACE_BACKENDS_FIGURES_PLANDOCUMENT_H
-#define FORETRACE_BACKENDS_FIGURES_PLANDOCUMENT_H
+#pragma once
 
 #include "analysis/ClusterMap.h"
 #include "backends/figures/Figures.h"
@@ -61,5 +60,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // The `flops` backend: what a job computes, and which share of the devices'
 // peak that is.
-#ifndef FORETRACE_BACKENDS_FLOPS_FLOPS_H
-#define FORETRACE_BACKENDS_FLOPS_FLOPS_H
+#pragma once
 
 #include "analysis/FlopCounter.h"
 #include "backends/figures/Figures.h"
@@ -32,5 +31,3 @@ bool check(const EmitRequest &Request, const Options &O,
 Figures figures(const EmitRequest &Request, const Options &O);
 
 } // namespace foretrace::flops
-
-#endif

@@ -4,8 +4,7 @@
 // model rather than from its ops (Megatron-LM, training/training.py,
 // num_floating_point_operations; Megatron-Bridge,
 // training/utils/flop_utils.py, the same function). Private to the backend.
-#ifndef FORETRACE_BACKENDS_FLOPS_MEGATRONCOUNT_H
-#define FORETRACE_BACKENDS_FLOPS_MEGATRONCOUNT_H
+#pragma once
 
 #include "ir/model/Spec.h"
 #include "lang/Diagnostic.h"
@@ -30,5 +29,3 @@ bool checkConvention(const ir::Spec &S, Convention By, DiagnosticEngine &Diags);
 __int128 countIteration(const ir::Spec &S, Convention By);
 
 } // namespace foretrace::flops
-
-#endif

@@ -3,8 +3,7 @@
 // The `goal` backend: what every rank does, as messages and computations with
 // dependences between them, in one file for LogGOPSim and htsim (GOAL,
 // Hoefler, Siebert and Lumsdaine, ICPP 2009).
-#ifndef FORETRACE_BACKENDS_GOAL_GOAL_H
-#define FORETRACE_BACKENDS_GOAL_GOAL_H
+#pragma once
 
 #include "backends/ranks/MessageOptions.h"
 
@@ -27,5 +26,3 @@ llvm::Expected<std::vector<Subject>>
 locate(const EmitRequest &Request, const Options &O, const CellQuery &Asked);
 
 } // namespace foretrace::goal
-
-#endif

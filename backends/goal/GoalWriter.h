@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The tasks of a rank as operations of GOAL.
-#ifndef FORETRACE_BACKENDS_GOAL_GOALWRITER_H
-#define FORETRACE_BACKENDS_GOAL_GOALWRITER_H
+#pragma once
 
 #include "backends/ranks/MessageOptions.h"
 #include <map>
@@ -53,5 +52,3 @@ private:
 };
 
 } // namespace foretrace::goal
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The `ir` backend: the text form of the program at a level.
-#ifndef FORETRACE_BACKENDS_IR_IR_H
-#define FORETRACE_BACKENDS_IR_IR_H
+#pragma once
 
 #include "backends/Backend.h"
 
@@ -23,5 +22,3 @@ bool check(const EmitRequest &Request, const Options &O,
 llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 
 } // namespace foretrace::irtext
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The `json` backend: the whole plan of a job as one document.
-#ifndef FORETRACE_BACKENDS_JSON_JSON_H
-#define FORETRACE_BACKENDS_JSON_JSON_H
+#pragma once
 
 #include "backends/Backend.h"
 
@@ -20,5 +19,3 @@ bool check(const EmitRequest &Request, const Options &O,
 llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 
 } // namespace foretrace::planjson
-
-#endif

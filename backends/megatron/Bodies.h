@@ -2,8 +2,7 @@
 //
 // Makes the rows of one stage from the ops of its chunks and of its step.
 // Private to Skeleton.cpp.
-#ifndef FORETRACE_BACKENDS_MEGATRON_BODIES_H
-#define FORETRACE_BACKENDS_MEGATRON_BODIES_H
+#pragma once
 
 #include "backends/megatron/Skeleton.h"
 
@@ -24,5 +23,3 @@ void addTransfer(RowBody &To, const ir::Program &P, const ir::Op &O,
 llvm::StringRef simulation(Instrumentation How);
 
 } // namespace foretrace::megatron
-
-#endif

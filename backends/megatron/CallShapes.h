@@ -2,8 +2,7 @@
 //
 // The shapes that calls log, from the types and layouts of the IR's values.
 // Private to this backend.
-#ifndef FORETRACE_BACKENDS_MEGATRON_CALLSHAPES_H
-#define FORETRACE_BACKENDS_MEGATRON_CALLSHAPES_H
+#pragma once
 
 #include "backends/megatron/CallTable.h"
 #include "ir/model/Measure.h"
@@ -24,5 +23,3 @@ LoggedTensor tensorOf(const BatchCall &Call, ir::ExprScope P,
                       const ir::Value &Input);
 
 } // namespace foretrace::megatron
-
-#endif

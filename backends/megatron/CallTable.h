@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What SubOperations.def says of an op of the IR. Private to this backend.
-#ifndef FORETRACE_BACKENDS_MEGATRON_CALLTABLE_H
-#define FORETRACE_BACKENDS_MEGATRON_CALLTABLE_H
+#pragma once
 
 #include "backends/megatron/Trace.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -85,5 +84,3 @@ bool movesParameters(const ir::Op &O, const ir::Block &B);
 const ir::BlockSpec *expertsOf(const ir::Program &P, const ir::Block &B);
 
 } // namespace foretrace::megatron
-
-#endif

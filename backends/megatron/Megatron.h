@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The `megatron` backend: the trace that every rank of the job should leave.
-#ifndef FORETRACE_BACKENDS_MEGATRON_MEGATRON_H
-#define FORETRACE_BACKENDS_MEGATRON_MEGATRON_H
+#pragma once
 
 #include "backends/Backend.h"
 #include "backends/megatron/Options.h"
@@ -20,5 +19,3 @@ llvm::Expected<std::vector<Subject>>
 locate(const EmitRequest &Request, const Options &O, const CellQuery &Asked);
 
 } // namespace foretrace::megatron
-
-#endif

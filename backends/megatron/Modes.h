@@ -2,8 +2,7 @@
 //
 // Modes of a job in which the instrumented Megatron-LM logs what nobody knows,
 // stops, or was never seen.
-#ifndef FORETRACE_BACKENDS_MEGATRON_MODES_H
-#define FORETRACE_BACKENDS_MEGATRON_MODES_H
+#pragma once
 
 #include "backends/megatron/Trace.h"
 #include "lang/Diagnostic.h"
@@ -20,5 +19,3 @@ void warnOfModes(const ir::Program &P, Instrumentation How,
                  DiagnosticEngine &Diags);
 
 } // namespace foretrace::megatron
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The options of `emit megatron { ... }`.
-#ifndef FORETRACE_BACKENDS_MEGATRON_OPTIONS_H
-#define FORETRACE_BACKENDS_MEGATRON_OPTIONS_H
+#pragma once
 
 #include "backends/megatron/Trace.h"
 #include "backends/ranks/RankFiles.h"
@@ -30,5 +29,3 @@ llvm::ArrayRef<EmitOption> optionTable();
 Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
 
 } // namespace foretrace::megatron
-
-#endif

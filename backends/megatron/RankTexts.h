@@ -2,8 +2,7 @@
 //
 // The text of every rank's trace. Ranks of one stage log the same rows but for
 // their number, so rows are made into text once a stage.
-#ifndef FORETRACE_BACKENDS_MEGATRON_RANKTEXTS_H
-#define FORETRACE_BACKENDS_MEGATRON_RANKTEXTS_H
+#pragma once
 
 #include "backends/OutputSet.h"
 #include "backends/megatron/Replay.h"
@@ -44,5 +43,3 @@ private:
 };
 
 } // namespace foretrace::megatron
-
-#endif

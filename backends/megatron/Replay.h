@@ -2,8 +2,7 @@
 //
 // When every row of an iteration starts and ends: the schedules of all stages
 // run against each other. Ranks of one stage are alike.
-#ifndef FORETRACE_BACKENDS_MEGATRON_REPLAY_H
-#define FORETRACE_BACKENDS_MEGATRON_REPLAY_H
+#pragma once
 
 #include "backends/megatron/Skeleton.h"
 #include "backends/megatron/Timing.h"
@@ -54,5 +53,3 @@ bool checkDurations(const ir::Program &P, const Skeleton &S, SourceRange Asked,
                     DiagnosticEngine &Diags);
 
 } // namespace foretrace::megatron
-
-#endif

@@ -2,8 +2,7 @@
 //
 // The trace that a job should leave, rank by rank: the rows of the schedule,
 // with the calls that the ops of each chunk make.
-#ifndef FORETRACE_BACKENDS_MEGATRON_SKELETON_H
-#define FORETRACE_BACKENDS_MEGATRON_SKELETON_H
+#pragma once
 
 #include "backends/megatron/Trace.h"
 #include "ir/model/Measure.h"
@@ -48,5 +47,3 @@ private:
 };
 
 } // namespace foretrace::megatron
-
-#endif

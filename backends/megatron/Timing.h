@@ -2,8 +2,7 @@
 //
 // How long rows and calls take, from the times of a program with costs and the
 // links of its job. In ns.
-#ifndef FORETRACE_BACKENDS_MEGATRON_TIMING_H
-#define FORETRACE_BACKENDS_MEGATRON_TIMING_H
+#pragma once
 
 #include "analysis/CollectiveTimes.h"
 #include "backends/megatron/Trace.h"
@@ -79,5 +78,3 @@ private:
 };
 
 } // namespace foretrace::megatron
-
-#endif

@@ -3,8 +3,7 @@
 // The per-rank operation trace of an instrumented Megatron-LM: one line for
 // each thing a rank did, with the calls logged within it. Lines are values here
 // and become text in Trace.cpp alone.
-#ifndef FORETRACE_BACKENDS_MEGATRON_TRACE_H
-#define FORETRACE_BACKENDS_MEGATRON_TRACE_H
+#pragma once
 
 #include "ir/model/Program.h"
 #include "ir/model/Ranks.h"
@@ -161,5 +160,3 @@ struct RowTimes {
 void writeRow(const TraceRow &R, const RowTimes *Times, llvm::raw_ostream &OS);
 
 } // namespace foretrace::megatron
-
-#endif

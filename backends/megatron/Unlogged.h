@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a job does and its traces don't say, or nobody knows whether they do.
-#ifndef FORETRACE_BACKENDS_MEGATRON_UNLOGGED_H
-#define FORETRACE_BACKENDS_MEGATRON_UNLOGGED_H
+#pragma once
 
 #include "backends/megatron/Trace.h"
 #include "lang/Diagnostic.h"
@@ -18,5 +17,3 @@ bool checkCalls(const ir::Program &P, Instrumentation How,
                 DiagnosticEngine &Diags);
 
 } // namespace foretrace::megatron
-
-#endif

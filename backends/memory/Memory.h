@@ -2,8 +2,7 @@
 //
 // The `memory` backend: memory of a rank of each stage, when it peaks, and
 // whether it fits into the device.
-#ifndef FORETRACE_BACKENDS_MEMORY_MEMORY_H
-#define FORETRACE_BACKENDS_MEMORY_MEMORY_H
+#pragma once
 
 #include "backends/figures/Figures.h"
 
@@ -24,5 +23,3 @@ bool check(const EmitRequest &Request, const Options &O,
 Figures figures(const EmitRequest &Request, const Options &O);
 
 } // namespace foretrace::memory
-
-#endif

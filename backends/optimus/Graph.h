@@ -2,8 +2,7 @@
 //
 // A model as torch.fx traces it for Optimus-Prime: calls of leaf modules and
 // the values between them, in order of execution.
-#ifndef FORETRACE_BACKENDS_OPTIMUS_GRAPH_H
-#define FORETRACE_BACKENDS_OPTIMUS_GRAPH_H
+#pragma once
 
 #include "ir/model/Spec.h"
 #include "lang/Quantity.h"
@@ -70,5 +69,3 @@ std::optional<int64_t> graphLength(Family F, llvm::StringRef Version,
                                    int64_t Layers);
 
 } // namespace foretrace::optimus
-
-#endif

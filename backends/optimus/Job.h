@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A job as Optimus-Prime runs it: its traced model, cut into stages.
-#ifndef FORETRACE_BACKENDS_OPTIMUS_JOB_H
-#define FORETRACE_BACKENDS_OPTIMUS_JOB_H
+#pragma once
 
 #include "backends/Backend.h"
 #include "backends/optimus/Options.h"
@@ -60,5 +59,3 @@ void withJob(const EmitRequest &Request, const Options &O,
              llvm::function_ref<void(const PartitionJob &)> Use);
 
 } // namespace foretrace::optimus
-
-#endif

@@ -2,8 +2,7 @@
 //
 // The `optimus` backend: the partition plan of Optimus-Prime, ETRI's pipeline
 // runtime, which cuts a traced model between calls of leaf modules.
-#ifndef FORETRACE_BACKENDS_OPTIMUS_OPTIMUS_H
-#define FORETRACE_BACKENDS_OPTIMUS_OPTIMUS_H
+#pragma once
 
 #include "backends/Backend.h"
 #include "backends/optimus/Options.h"
@@ -17,5 +16,3 @@ bool check(const EmitRequest &Request, const Options &O,
 llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 
 } // namespace foretrace::optimus
-
-#endif

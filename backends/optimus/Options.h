@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The options of `emit optimus { ... }`.
-#ifndef FORETRACE_BACKENDS_OPTIMUS_OPTIONS_H
-#define FORETRACE_BACKENDS_OPTIMUS_OPTIONS_H
+#pragma once
 
 #include "backends/EmitOptions.h"
 #include "backends/optimus/Plan.h"
@@ -25,5 +24,3 @@ llvm::ArrayRef<EmitOption> optionTable();
 Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
 
 } // namespace foretrace::optimus
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How Optimus-Prime cuts a traced model into stages, and what they exchange.
-#ifndef FORETRACE_BACKENDS_OPTIMUS_PLAN_H
-#define FORETRACE_BACKENDS_OPTIMUS_PLAN_H
+#pragma once
 
 #include "backends/optimus/Graph.h"
 
@@ -62,5 +61,3 @@ PartitionPlan makePlan(const Graph &G, SplitPolicy How, int64_t Stages,
                        int64_t Layers);
 
 } // namespace foretrace::optimus
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The forms a plan is written in. Private to the backend.
-#ifndef FORETRACE_BACKENDS_OPTIMUS_WRITERS_H
-#define FORETRACE_BACKENDS_OPTIMUS_WRITERS_H
+#pragma once
 
 #include "backends/optimus/Job.h"
 #include "lang/RowWriter.h"
@@ -19,5 +18,3 @@ void writeStages(const PartitionJob &J, RowFormat As, bool IsExact,
 void writeLog(const PartitionJob &J, llvm::raw_ostream &OS);
 
 } // namespace foretrace::optimus
-
-#endif

@@ -2,8 +2,7 @@
 //
 // The `params` backend: how many parameters the model has, by kind of layer and
 // by part; or how many a rank of each stage stores.
-#ifndef FORETRACE_BACKENDS_PARAMS_PARAMS_H
-#define FORETRACE_BACKENDS_PARAMS_PARAMS_H
+#pragma once
 
 #include "backends/figures/Figures.h"
 
@@ -31,5 +30,3 @@ bool check(const EmitRequest &Request, const Options &O,
 Figures figures(const EmitRequest &Request, const Options &O);
 
 } // namespace foretrace::params
-
-#endif

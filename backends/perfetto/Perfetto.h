@@ -3,8 +3,7 @@
 // The `perfetto` backend: what ranks do in an iteration as trace events, the
 // JSON that Perfetto and chrome://tracing open. It shows the timeline of
 // backends/ranks/StepRun.h.
-#ifndef FORETRACE_BACKENDS_PERFETTO_PERFETTO_H
-#define FORETRACE_BACKENDS_PERFETTO_PERFETTO_H
+#pragma once
 
 #include "backends/ranks/RankFiles.h"
 #include "backends/ranks/StepRun.h"
@@ -32,5 +31,3 @@ bool check(const EmitRequest &Request, const Options &O,
 llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 
 } // namespace foretrace::perfetto
-
-#endif

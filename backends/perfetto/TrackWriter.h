@@ -2,8 +2,7 @@
 //
 // The track of one rank: its slices, one after the other, and what is in them.
 // Private to the backend.
-#ifndef FORETRACE_BACKENDS_PERFETTO_TRACKWRITER_H
-#define FORETRACE_BACKENDS_PERFETTO_TRACKWRITER_H
+#pragma once
 
 #include "backends/ranks/StepRun.h"
 #include "ir/model/Ranks.h"
@@ -48,5 +47,3 @@ private:
 };
 
 } // namespace foretrace::perfetto
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The forms a partition is written in. Private to the backend.
-#ifndef FORETRACE_BACKENDS_PLAN_FORMATS_H
-#define FORETRACE_BACKENDS_PLAN_FORMATS_H
+#pragma once
 
 #include "backends/plan/Rows.h"
 #include "lang/RowWriter.h"
@@ -24,5 +23,3 @@ void writeLayout(const ir::Program &P, const PlanRows &R,
                  llvm::raw_ostream &OS);
 
 } // namespace foretrace::plan
-
-#endif

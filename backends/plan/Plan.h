@@ -2,8 +2,7 @@
 //
 // The `plan` backend: which layers each pipeline stage holds, and what that
 // weighs: a table, JSON, CSV, Markdown, or a picture.
-#ifndef FORETRACE_BACKENDS_PLAN_PLAN_H
-#define FORETRACE_BACKENDS_PLAN_PLAN_H
+#pragma once
 
 #include "backends/Backend.h"
 
@@ -32,5 +31,3 @@ llvm::Expected<std::vector<Subject>>
 locate(const EmitRequest &Request, const Options &O, const CellQuery &Asked);
 
 } // namespace foretrace::plan
-
-#endif

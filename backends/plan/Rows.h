@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The numbers that the plan shows: the partition, and the memory of its stages.
-#ifndef FORETRACE_BACKENDS_PLAN_ROWS_H
-#define FORETRACE_BACKENDS_PLAN_ROWS_H
+#pragma once
 
 #include "analysis/Partition.h"
 #include "backends/figures/JobTables.h"
@@ -34,5 +33,3 @@ struct PlanRows : Partition {
 PlanRows makeRows(JobFigures &Of, bool HasTimes = false);
 
 } // namespace foretrace::plan
-
-#endif

@@ -2,8 +2,7 @@
 //
 // What each kind of stage amounts to on one rank: memory, and messages by kind
 // of group. Private to the backend.
-#ifndef FORETRACE_BACKENDS_PLAN_STAGESUMS_H
-#define FORETRACE_BACKENDS_PLAN_STAGESUMS_H
+#pragma once
 
 #include "backends/plan/Rows.h"
 #include "lang/RowWriter.h"
@@ -28,5 +27,3 @@ void writeStageColumns(const ir::Program &P, const PlanRows &R,
                        const ir::Stage &S, llvm::raw_ostream &OS);
 
 } // namespace foretrace::plan
-
-#endif

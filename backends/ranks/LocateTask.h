@@ -2,8 +2,7 @@
 //
 // Finds a task of a rank (ir/ranks/StageTasks.h) by its number. All tasks
 // before it have to be walked.
-#ifndef FORETRACE_BACKENDS_RANKS_LOCATETASK_H
-#define FORETRACE_BACKENDS_RANKS_LOCATETASK_H
+#pragma once
 
 #include "analysis/Derivation.h"
 #include "ir/ranks/StageTasks.h"
@@ -31,5 +30,3 @@ Subject describeTask(llvm::StringRef Prefix, const ir::Task &T);
 ir::Expr messageOf(ir::ExprScope P, const ir::Task &T);
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Options of the backends whose formats know messages between two ranks, but no
 // collectives: how those are lowered.
-#ifndef FORETRACE_BACKENDS_RANKS_MESSAGEOPTIONS_H
-#define FORETRACE_BACKENDS_RANKS_MESSAGEOPTIONS_H
+#pragma once
 
 #include "backends/Backend.h"
 #include "backends/OptionKinds.h"
@@ -53,5 +52,3 @@ bool checkMessages(const EmitRequest &Request, const ir::MessageRules &Rules,
 bool checkHasTimes(const EmitRequest &Request, DiagnosticEngine &Diags);
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What backends that write a file for each rank have in common.
-#ifndef FORETRACE_BACKENDS_RANKS_RANKFILES_H
-#define FORETRACE_BACKENDS_RANKS_RANKFILES_H
+#pragma once
 
 #include "backends/Backend.h"
 #include "backends/OptionKinds.h"
@@ -56,5 +55,3 @@ addRankFiles(OutputSet &Out, const RankList &Ranks,
              llvm::function_ref<void(int64_t Rank, OutputStream &)> Write);
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // When the steps of a pipeline run, and what they are: shared by the backends
 // that show a schedule.
-#ifndef FORETRACE_BACKENDS_RANKS_STEPRUN_H
-#define FORETRACE_BACKENDS_RANKS_STEPRUN_H
+#pragma once
 
 #include "backends/Backend.h"
 #include "ir/schedule/Timeline.h"
@@ -37,5 +36,3 @@ int64_t bytesOf(const ir::Program &P, int64_t Stage, const ir::Action &A);
 SourceRange placeOf(const ir::Spec &Job, const ir::Action &A);
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // What the backends that write the tasks of ranks (ir/ranks/StageTasks.h) ask
 // of a job.
-#ifndef FORETRACE_BACKENDS_RANKS_TASKLIMITS_H
-#define FORETRACE_BACKENDS_RANKS_TASKLIMITS_H
+#pragma once
 
 #include "backends/ranks/RankFiles.h"
 
@@ -22,5 +21,3 @@ bool checkSteps(const EmitRequest &Request, DiagnosticEngine &Diags);
 double leastTasks(const ir::Program &P, const RankList &Chosen = {});
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Where the numbers of a page come from: trees of terms with values, down to
 // the places where a job states their keys. Private to the backend.
-#ifndef FORETRACE_BACKENDS_REPORT_EXPLANATIONS_H
-#define FORETRACE_BACKENDS_REPORT_EXPLANATIONS_H
+#pragma once
 
 #include "backends/Backend.h"
 #include "ir/model/Operands.h"
@@ -47,5 +46,3 @@ private:
 };
 
 } // namespace foretrace::report
-
-#endif

@@ -2,8 +2,7 @@
 //
 // What a page has beside the plan: pictures are drawn from these. Private to
 // the backend.
-#ifndef FORETRACE_BACKENDS_REPORT_PARTS_H
-#define FORETRACE_BACKENDS_REPORT_PARTS_H
+#pragma once
 
 #include "backends/figures/Answers.h"
 #include "backends/report/Explanations.h"
@@ -37,5 +36,3 @@ void writeSections(llvm::ArrayRef<Answer> All, Explanations &Of,
                    llvm::json::OStream &J);
 
 } // namespace foretrace::report
-
-#endif

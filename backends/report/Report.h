@@ -2,8 +2,7 @@
 //
 // The `report` backend: what a job is and costs as one page of HTML, which
 // needs nothing but a browser.
-#ifndef FORETRACE_BACKENDS_REPORT_REPORT_H
-#define FORETRACE_BACKENDS_REPORT_REPORT_H
+#pragma once
 
 #include "backends/Backend.h"
 
@@ -30,5 +29,3 @@ writePage(llvm::raw_ostream &OS,
           llvm::function_ref<llvm::Error(llvm::raw_ostream &)> WriteData);
 
 } // namespace foretrace::report
-
-#endif

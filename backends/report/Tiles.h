@@ -3,8 +3,7 @@
 // The tiles on top of a page: what people look at first, each judged by a limit
 // of analysis/FigureLimits.h. All numbers are those of other backends. Private
 // to the backend.
-#ifndef FORETRACE_BACKENDS_REPORT_TILES_H
-#define FORETRACE_BACKENDS_REPORT_TILES_H
+#pragma once
 
 #include "backends/Palette.h"
 #include "backends/figures/Answers.h"
@@ -50,5 +49,3 @@ std::vector<Tile> makeTiles(const EmitRequest &Request,
                             llvm::ArrayRef<Answer> All);
 
 } // namespace foretrace::report
-
-#endif

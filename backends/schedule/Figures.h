@@ -3,8 +3,7 @@
 // Figures of a schedule: when its steps run, how long stages are
 // idle, and how much they save. All of it is measured on the replayed
 // steps; nothing is a formula.
-#ifndef FORETRACE_BACKENDS_SCHEDULE_FIGURES_H
-#define FORETRACE_BACKENDS_SCHEDULE_FIGURES_H
+#pragma once
 
 #include "backends/ranks/StepRun.h"
 
@@ -41,5 +40,3 @@ struct PipelineFigures {
 };
 
 } // namespace foretrace::schedule
-
-#endif

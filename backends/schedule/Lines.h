@@ -3,8 +3,7 @@
 // A schedule as PyTorch's schedule file has it: a line for each rank of the
 // pipeline, torch/distributed/pipelining/schedules.py, _dump_csv. Private to
 // the backend.
-#ifndef FORETRACE_BACKENDS_SCHEDULE_LINES_H
-#define FORETRACE_BACKENDS_SCHEDULE_LINES_H
+#pragma once
 
 #include "ir/model/Cells.h"
 #include "ir/model/Schedule.h"
@@ -28,5 +27,3 @@ std::vector<Line> loweredLines(const ir::Schedule &S, bool IsSharded);
 void writeCSV(const std::vector<Line> &Lines, llvm::raw_ostream &OS);
 
 } // namespace foretrace::schedule
-
-#endif

@@ -3,8 +3,7 @@
 // The `schedule` backend: what every pipeline stage runs, and when: a grid for
 // a terminal, a picture, PyTorch's schedule file, or exact numbers. It unfolds
 // the schedule of the IR.
-#ifndef FORETRACE_BACKENDS_SCHEDULE_SCHEDULE_H
-#define FORETRACE_BACKENDS_SCHEDULE_SCHEDULE_H
+#pragma once
 
 #include "backends/Backend.h"
 #include "backends/schedule/Figures.h"
@@ -31,5 +30,3 @@ bool check(const EmitRequest &Request, const Options &O,
 llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 
 } // namespace foretrace::schedule
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The forms a schedule is written in. Private to the backend.
-#ifndef FORETRACE_BACKENDS_SCHEDULE_WRITERS_H
-#define FORETRACE_BACKENDS_SCHEDULE_WRITERS_H
+#pragma once
 
 #include "backends/schedule/Figures.h"
 #include "llvm/Support/raw_ostream.h"
@@ -19,5 +18,3 @@ void writeJSON(const ir::Schedule &S, const PipelineFigures &F,
                llvm::raw_ostream &OS);
 
 } // namespace foretrace::schedule
-
-#endif

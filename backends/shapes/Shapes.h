@@ -2,8 +2,7 @@
 //
 // The `shapes` backend: the products, attention and messages that a job runs,
 // for measuring them.
-#ifndef FORETRACE_BACKENDS_SHAPES_SHAPES_H
-#define FORETRACE_BACKENDS_SHAPES_SHAPES_H
+#pragma once
 
 #include "backends/figures/Figures.h"
 
@@ -23,5 +22,3 @@ bool check(const EmitRequest &Request, const Options &O,
 llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 
 } // namespace foretrace::shapes
-
-#endif

@@ -2,8 +2,7 @@
 //
 // `adapt { ... }`: the edits that people make by hand before packet-level
 // simulation, stated once and recorded.
-#ifndef FORETRACE_BACKENDS_SIMAI_ADAPT_H
-#define FORETRACE_BACKENDS_SIMAI_ADAPT_H
+#pragma once
 
 #include "backends/simai/Table.h"
 #include "ir/model/Attribute.h"
@@ -32,5 +31,3 @@ void writeRecord(const Adaptation &A, const WorkloadTable &T,
                  llvm::raw_ostream &OS);
 
 } // namespace foretrace::simai
-
-#endif

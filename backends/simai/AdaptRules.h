@@ -2,8 +2,7 @@
 //
 // The rules of an `adapt` section, read (AdaptRead.cpp) and applied to a folded
 // table (AdaptApply.cpp). Private to Adapt*.cpp.
-#ifndef FORETRACE_BACKENDS_SIMAI_ADAPTRULES_H
-#define FORETRACE_BACKENDS_SIMAI_ADAPTRULES_H
+#pragma once
 
 #include "backends/simai/Adapt.h"
 #include "llvm/Support/GlobPattern.h"
@@ -101,5 +100,3 @@ Adapted apply(const Adaptation &A, const WorkloadTable &T,
               DiagnosticEngine &Diags);
 
 } // namespace foretrace::simai
-
-#endif

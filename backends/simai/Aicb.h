@@ -4,8 +4,7 @@
 // job, bug for bug. Its formulas are this mode's contract and concern nobody
 // else; the IR is not used beyond the spec. docs/simai.md lists what it counts
 // differently from the truth.
-#ifndef FORETRACE_BACKENDS_SIMAI_AICB_H
-#define FORETRACE_BACKENDS_SIMAI_AICB_H
+#pragma once
 
 #include "backends/simai/Options.h"
 #include "backends/simai/Table.h"
@@ -19,5 +18,3 @@ std::optional<WorkloadTable> aicbTable(const ir::Spec &S, aicb::Version V,
                                        DiagnosticEngine &Diags);
 
 } // namespace foretrace::simai
-
-#endif

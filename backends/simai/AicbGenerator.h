@@ -2,8 +2,7 @@
 //
 // Writes what the public generator writes: rows and messages (AicbRows.cpp),
 // and the table that they make (Aicb.cpp). Private to Aicb*.cpp.
-#ifndef FORETRACE_BACKENDS_SIMAI_AICBGENERATOR_H
-#define FORETRACE_BACKENDS_SIMAI_AICBGENERATOR_H
+#pragma once
 
 #include "backends/aicb/AicbJob.h"
 #include "backends/simai/AicbTimes.h"
@@ -85,5 +84,3 @@ private:
 };
 
 } // namespace foretrace::simai
-
-#endif

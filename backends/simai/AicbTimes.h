@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Measured times in the groups of the public generator, in ns.
-#ifndef FORETRACE_BACKENDS_SIMAI_AICBTIMES_H
-#define FORETRACE_BACKENDS_SIMAI_AICBTIMES_H
+#pragma once
 
 #include "backends/aicb/AicbJob.h"
 
@@ -21,5 +20,3 @@ struct AicbTimes {
 AicbTimes groupTimes(const ir::Spec &S, const aicb::GeneratorJob &J);
 
 } // namespace foretrace::simai
-
-#endif

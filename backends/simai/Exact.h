@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `accounting = exact`: the table of one pipeline stage as the IR derives it.
-#ifndef FORETRACE_BACKENDS_SIMAI_EXACT_H
-#define FORETRACE_BACKENDS_SIMAI_EXACT_H
+#pragma once
 
 #include "backends/simai/LeftOut.h"
 #include "backends/simai/Options.h"
@@ -27,5 +26,3 @@ std::vector<const ir::Stage *> chosenStages(const ir::Program &P,
                                             DiagnosticEngine &Diags);
 
 } // namespace foretrace::simai
-
-#endif

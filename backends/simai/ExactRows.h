@@ -2,8 +2,7 @@
 //
 // How the ops of a block become rows of a table: the legalisation from the IR
 // to a format with one message per column.
-#ifndef FORETRACE_BACKENDS_SIMAI_EXACTROWS_H
-#define FORETRACE_BACKENDS_SIMAI_EXACTROWS_H
+#pragma once
 
 #include "backends/simai/Words.h"
 #include <vector>
@@ -34,5 +33,3 @@ BlockRows stepRowsOf(const ir::Program &P, const ir::Block &B,
                      const TableWords &W);
 
 } // namespace foretrace::simai
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the tables of a request leave out, reported with its bytes.
-#ifndef FORETRACE_BACKENDS_SIMAI_LEFTOUT_H
-#define FORETRACE_BACKENDS_SIMAI_LEFTOUT_H
+#pragma once
 
 #include "ir/model/Program.h"
 #include "lang/Diagnostic.h"
@@ -33,5 +32,3 @@ private:
 };
 
 } // namespace foretrace::simai
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The options of `emit simai { ... }`.
-#ifndef FORETRACE_BACKENDS_SIMAI_OPTIONS_H
-#define FORETRACE_BACKENDS_SIMAI_OPTIONS_H
+#pragma once
 
 #include "backends/EmitOptions.h"
 #include "backends/aicb/AicbJob.h"
@@ -34,5 +33,3 @@ llvm::ArrayRef<EmitOption> optionTable();
 Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
 
 } // namespace foretrace::simai
-
-#endif

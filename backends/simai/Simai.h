@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The `simai` backend: SimAI/AICB workload tables.
-#ifndef FORETRACE_BACKENDS_SIMAI_SIMAI_H
-#define FORETRACE_BACKENDS_SIMAI_SIMAI_H
+#pragma once
 
 #include "backends/Backend.h"
 #include "backends/simai/Options.h"
@@ -23,5 +22,3 @@ llvm::Expected<std::vector<Subject>>
 locate(const EmitRequest &Request, const Options &O, const CellQuery &Asked);
 
 } // namespace foretrace::simai
-
-#endif

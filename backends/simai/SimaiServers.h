@@ -2,8 +2,7 @@
 //
 // What SimAI is told of servers and their links beside a workload table, and
 // the command that says it: for the backends of its tables and of its networks.
-#ifndef FORETRACE_BACKENDS_SIMAI_SIMAISERVERS_H
-#define FORETRACE_BACKENDS_SIMAI_SIMAISERVERS_H
+#pragma once
 
 #include "backends/OptionKinds.h"
 #include "ir/model/Spec.h"
@@ -46,5 +45,3 @@ struct Rate : KindBase {
 std::string simaiArguments(const SimaiServers &Servers, int64_t World);
 
 } // namespace foretrace
-
-#endif

@@ -3,8 +3,7 @@
 // A SimAI/AICB workload table, folded: what repeats is stored once. Whoever
 // accounts (Aicb.h, Exact.h) builds one; Adapt.h edits it; writing unfolds it,
 // and writes a row as several if one can't hold its time.
-#ifndef FORETRACE_BACKENDS_SIMAI_TABLE_H
-#define FORETRACE_BACKENDS_SIMAI_TABLE_H
+#pragma once
 
 #include "lang/Quantity.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -127,5 +126,3 @@ void writeRow(const WorkloadRow &R, llvm::raw_ostream &OS);
 void writeTable(const WorkloadTable &T, llvm::raw_ostream &OS);
 
 } // namespace foretrace::simai
-
-#endif

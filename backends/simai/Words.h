@@ -10,8 +10,7 @@
 //                       _EP      ep         tp
 //   third                        dp         tp          dp = world / (tp pp)
 //                       _DP_EP   dp / ep    tp ep
-#ifndef FORETRACE_BACKENDS_SIMAI_WORDS_H
-#define FORETRACE_BACKENDS_SIMAI_WORDS_H
+#pragma once
 
 #include "backends/simai/Table.h"
 #include "ir/model/Program.h"
@@ -59,5 +58,3 @@ private:
 };
 
 } // namespace foretrace::simai
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The options of `emit simai-net { ... }`.
-#ifndef FORETRACE_BACKENDS_SIMAINET_OPTIONS_H
-#define FORETRACE_BACKENDS_SIMAINET_OPTIONS_H
+#pragma once
 
 #include "backends/ranks/RankFiles.h"
 #include "backends/simai/SimaiServers.h"
@@ -18,5 +17,3 @@ llvm::ArrayRef<EmitOption> optionTable();
 Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
 
 } // namespace foretrace::simainet
-
-#endif

@@ -3,8 +3,7 @@
 // The `simai-net` backend: the cluster of the job as a topology for SimAI's
 // ns-3 simulator, and a script that runs either of SimAI's simulators on the
 // table of `emit simai`. Private headers beside this one say how.
-#ifndef FORETRACE_BACKENDS_SIMAINET_SIMAINET_H
-#define FORETRACE_BACKENDS_SIMAINET_SIMAINET_H
+#pragma once
 
 #include "backends/Backend.h"
 #include "backends/simainet/Options.h"
@@ -21,5 +20,3 @@ std::string showCommand(const EmitRequest &Request, const Options &O,
                         llvm::StringRef File);
 
 } // namespace foretrace::simainet
-
-#endif

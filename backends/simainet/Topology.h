@@ -2,8 +2,7 @@
 //
 // A cluster as SimAI's ns-3 simulator has it: devices, an NVSwitch in each
 // server, and a switch for each domain of a tier, joined by links.
-#ifndef FORETRACE_BACKENDS_SIMAINET_TOPOLOGY_H
-#define FORETRACE_BACKENDS_SIMAINET_TOPOLOGY_H
+#pragma once
 
 #include "ir/model/Spec.h"
 #include "lang/Quantity.h"
@@ -49,5 +48,3 @@ void writeScript(const Topology &T, llvm::StringRef Name, llvm::StringRef Table,
                  llvm::StringRef Arguments, llvm::raw_ostream &OS);
 
 } // namespace foretrace::simainet
-
-#endif

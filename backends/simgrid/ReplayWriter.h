@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The tasks of a rank as actions of SMPI's time-independent traces.
-#ifndef FORETRACE_BACKENDS_SIMGRID_REPLAYWRITER_H
-#define FORETRACE_BACKENDS_SIMGRID_REPLAYWRITER_H
+#pragma once
 
 #include "backends/ranks/MessageOptions.h"
 #include <map>
@@ -49,5 +48,3 @@ private:
 };
 
 } // namespace foretrace::simgrid
-
-#endif

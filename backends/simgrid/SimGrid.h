@@ -2,8 +2,7 @@
 //
 // The `simgrid` backend: what every rank does, in order, as time-independent
 // traces for the replay of SimGrid (SMPI), a file each.
-#ifndef FORETRACE_BACKENDS_SIMGRID_SIMGRID_H
-#define FORETRACE_BACKENDS_SIMGRID_SIMGRID_H
+#pragma once
 
 #include "backends/ranks/RankFiles.h"
 #include "backends/simgrid/ReplayWriter.h"
@@ -24,5 +23,3 @@ bool check(const EmitRequest &Request, const Options &O,
 llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 
 } // namespace foretrace::simgrid
-
-#endif

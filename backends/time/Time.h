@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The `time` backend: the estimated time of an iteration, and what takes it.
-#ifndef FORETRACE_BACKENDS_TIME_TIME_H
-#define FORETRACE_BACKENDS_TIME_TIME_H
+#pragma once
 
 #include "backends/figures/Figures.h"
 
@@ -23,5 +22,3 @@ bool check(const EmitRequest &Request, const Options &O,
 Figures figures(const EmitRequest &Request, const Options &O);
 
 } // namespace foretrace::timing
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Flows added up: by what causes them, kinds of groups, collectives, phases,
 // stages and tiers. Private to the backend.
-#ifndef FORETRACE_BACKENDS_VOLUME_TABLES_H
-#define FORETRACE_BACKENDS_VOLUME_TABLES_H
+#pragma once
 
 #include "backends/volume/Volume.h"
 
@@ -63,5 +62,3 @@ private:
 };
 
 } // namespace foretrace::volume
-
-#endif

@@ -2,8 +2,7 @@
 //
 // The `volume` backend: communication volume of a job by group, phase and
 // tier of its cluster.
-#ifndef FORETRACE_BACKENDS_VOLUME_VOLUME_H
-#define FORETRACE_BACKENDS_VOLUME_VOLUME_H
+#pragma once
 
 #include "analysis/Flows.h"
 #include "backends/figures/Figures.h"
@@ -27,5 +26,3 @@ bool check(const EmitRequest &Request, const Options &O,
 Figures figures(const EmitRequest &Request, const Options &O);
 
 } // namespace foretrace::volume
-
-#endif

@@ -3,8 +3,7 @@
 // Values of the elements of an axis: words and numbers, ranges, powers of
 // two and divisors, also of what axes before it are.
 // Private to the frontend.
-#ifndef FORETRACE_FRONTEND_SWEEP_AXISVALUES_H
-#define FORETRACE_FRONTEND_SWEEP_AXISVALUES_H
+#pragma once
 
 #include "frontend/Evaluate.h"
 #include "frontend/sweep/SweepSpec.h"
@@ -78,5 +77,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

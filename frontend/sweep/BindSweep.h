@@ -2,8 +2,7 @@
 //
 // The entries of a sweep, wherever they stand, to a SweepSpec.
 // Private to the frontend.
-#ifndef FORETRACE_FRONTEND_SWEEP_BINDSWEEP_H
-#define FORETRACE_FRONTEND_SWEEP_BINDSWEEP_H
+#pragma once
 
 #include "frontend/Evaluate.h"
 #include "frontend/Import.h"
@@ -127,5 +126,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

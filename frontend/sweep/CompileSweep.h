@@ -2,8 +2,7 @@
 //
 // From the `sweep` section of a job, a file of axes and the command line to a
 // SweepSpec.
-#ifndef FORETRACE_FRONTEND_SWEEP_COMPILESWEEP_H
-#define FORETRACE_FRONTEND_SWEEP_COMPILESWEEP_H
+#pragma once
 
 #include "frontend/Frontend.h"
 #include "frontend/sweep/SweepSpec.h"
@@ -38,5 +37,3 @@ std::optional<SweepSpec> compileSweep(ParsedFiles &Files, llvm::StringRef Path,
                                       DiagnosticEngine &Diags);
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Which jobs a sweep goes through, which of them it wants, and what it measures
 // of each besides what the analyses know.
-#ifndef FORETRACE_FRONTEND_SWEEP_SWEEPSPEC_H
-#define FORETRACE_FRONTEND_SWEEP_SWEEPSPEC_H
+#pragma once
 
 #include "ir/model/Evaluate.h"
 #include "lang/Source.h"
@@ -123,5 +122,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

@@ -3,8 +3,7 @@
 // Evaluated configuration that one layer hands to another without knowing its
 // meaning: the body of an `emit` block goes from the frontend to the backend
 // this way.
-#ifndef FORETRACE_IR_MODEL_ATTRIBUTE_H
-#define FORETRACE_IR_MODEL_ATTRIBUTE_H
+#pragma once
 
 #include "lang/Source.h"
 #include "llvm/ADT/StringRef.h"
@@ -60,5 +59,3 @@ inline const NamedAttribute *Attribute::find(llvm::StringRef Name) const {
 }
 
 } // namespace foretrace::ir
-
-#endif

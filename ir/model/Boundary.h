@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Data that crosses the cuts between parts of the model.
-#ifndef FORETRACE_IR_MODEL_BOUNDARY_H
-#define FORETRACE_IR_MODEL_BOUNDARY_H
+#pragma once
 
 #include "ir/model/Measure.h"
 
@@ -34,5 +33,3 @@ struct StageMessages {
 llvm::SmallVector<StageMessages, 2> messagesOf(const Program &P, int64_t Stage);
 
 } // namespace foretrace::ir
-
-#endif

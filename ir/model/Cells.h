@@ -3,8 +3,7 @@
 // Cells of PyTorch's schedule files, which have one line of comma-separated
 // cells per rank. The `schedule` backend writes them, and the frontend reads
 // them.
-#ifndef FORETRACE_IR_MODEL_CELLS_H
-#define FORETRACE_IR_MODEL_CELLS_H
+#pragma once
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -61,5 +60,3 @@ std::optional<CellEntry> parseEntry(llvm::StringRef Text);
 std::string guessEntry(llvm::StringRef Text);
 
 } // namespace foretrace::ir
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Dimensions of tensors: those of Dims.def, and those that a job declares.
-#ifndef FORETRACE_IR_MODEL_DIMS_H
-#define FORETRACE_IR_MODEL_DIMS_H
+#pragma once
 
 #include "ir/model/Mesh.h"
 #include <vector>
@@ -52,5 +51,3 @@ inline constexpr size_t MaxDeclaredDims = 1000;
 bool isOfReplica(DimKind K);
 
 } // namespace foretrace::ir
-
-#endif

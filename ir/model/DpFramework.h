@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Frameworks that reduce gradients and shard weights, values of `dp_framework`.
-#ifndef FORETRACE_IR_MODEL_DPFRAMEWORK_H
-#define FORETRACE_IR_MODEL_DPFRAMEWORK_H
+#pragma once
 
 namespace foretrace::ir {
 
@@ -12,5 +11,3 @@ enum class DpFrameworkKind : unsigned char {
 };
 
 } // namespace foretrace::ir
-
-#endif

@@ -3,8 +3,7 @@
 // Evaluation of expressions for other values of their keys: for one
 // configuration, or for a block of them, column by column, as vectorised query
 // engines do. Both give the same numbers and refuse the same rows.
-#ifndef FORETRACE_IR_MODEL_EVALUATE_H
-#define FORETRACE_IR_MODEL_EVALUATE_H
+#pragma once
 
 #include "ir/model/Expr.h"
 #include <array>
@@ -120,5 +119,3 @@ private:
 };
 
 } // namespace foretrace::ir
-
-#endif

@@ -8,8 +8,7 @@
 //
 // A table contains the structure of sizes and their values for one
 // configuration. ir/model/Evaluate.h evaluates it for others.
-#ifndef FORETRACE_IR_MODEL_EXPR_H
-#define FORETRACE_IR_MODEL_EXPR_H
+#pragma once
 
 #include "ir/model/Ids.h"
 #include "lang/Quantity.h"
@@ -230,5 +229,3 @@ private:
 };
 
 } // namespace foretrace::ir
-
-#endif

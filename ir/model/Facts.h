@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sets of facts about a program (ir/model/Facts.def).
-#ifndef FORETRACE_IR_MODEL_FACTS_H
-#define FORETRACE_IR_MODEL_FACTS_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include <initializer_list>
@@ -48,5 +47,3 @@ private:
 };
 
 } // namespace foretrace::ir
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Groups of ranks that communicate with each other: every collective has one.
-#ifndef FORETRACE_IR_MODEL_GROUP_H
-#define FORETRACE_IR_MODEL_GROUP_H
+#pragma once
 
 #include "ir/model/Mesh.h"
 #include "llvm/Support/raw_ostream.h"
@@ -73,5 +72,3 @@ llvm::ArrayRef<ProcessGroup> allProcessGroups();
 llvm::ArrayRef<llvm::StringRef> allGroupNames();
 
 } // namespace foretrace::ir
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Typed ids, and the tables that they index.
-#ifndef FORETRACE_IR_MODEL_IDS_H
-#define FORETRACE_IR_MODEL_IDS_H
+#pragma once
 
 #include <cassert>
 #include <cstddef>
@@ -60,5 +59,3 @@ private:
 };
 
 } // namespace foretrace::ir
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Whose layers and whose cross entropy a job runs: values of `transformer_impl`
 // and `fused_loss`.
-#ifndef FORETRACE_IR_MODEL_IMPLEMENTATIONS_H
-#define FORETRACE_IR_MODEL_IMPLEMENTATIONS_H
+#pragma once
 
 namespace foretrace::ir {
 
@@ -17,5 +16,3 @@ enum class FusedLossKind : unsigned char {
 };
 
 } // namespace foretrace::ir
-
-#endif

@@ -3,8 +3,7 @@
 // Closed forms of a schedule: integer expressions of a loop's index, of the
 // stage that runs it, and of the schedule's sizes. Like MLIR's affine
 // expressions, they are uniqued nodes of a table; an id names one.
-#ifndef FORETRACE_IR_MODEL_INDEX_H
-#define FORETRACE_IR_MODEL_INDEX_H
+#pragma once
 
 #include "ir/model/Ids.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -150,5 +149,3 @@ private:
 };
 
 } // namespace foretrace::ir
-
-#endif

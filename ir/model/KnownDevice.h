@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Facts of devices by their names (ir/model/KnownDevices.def).
-#ifndef FORETRACE_IR_MODEL_KNOWNDEVICE_H
-#define FORETRACE_IR_MODEL_KNOWNDEVICE_H
+#pragma once
 
 #include "ir/model/Program.h"
 
@@ -32,5 +31,3 @@ const KnownDevice *deviceOf(const Spec &S);
 llvm::StringRef deviceName(const Spec &S);
 
 } // namespace foretrace::ir
-
-#endif

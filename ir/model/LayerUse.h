@@ -2,8 +2,7 @@
 //
 // Layers as the blocks of a job use them: a kind, whose text declares keys, and
 // the values of these keys.
-#ifndef FORETRACE_IR_MODEL_LAYERUSE_H
-#define FORETRACE_IR_MODEL_LAYERUSE_H
+#pragma once
 
 #include "lang/Layers.h"
 #include "lang/Source.h"
@@ -84,5 +83,3 @@ struct LayerUse {
 };
 
 } // namespace foretrace::ir
-
-#endif

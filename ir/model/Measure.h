@@ -3,8 +3,7 @@
 // Sizes of tensors and messages, as expressions of extents, layouts and the
 // mesh. A pass that creates values or changes their layouts measures the block
 // afterwards.
-#ifndef FORETRACE_IR_MODEL_MEASURE_H
-#define FORETRACE_IR_MODEL_MEASURE_H
+#pragma once
 
 #include "ir/model/Program.h"
 
@@ -110,5 +109,3 @@ Expr gatheredBytes(ExprScope P, const Block &B, const Op &O);
 void measure(Program &P, Block &B);
 
 } // namespace foretrace::ir
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The device mesh, and layouts of tensors on it.
-#ifndef FORETRACE_IR_MODEL_MESH_H
-#define FORETRACE_IR_MODEL_MESH_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -81,5 +80,3 @@ private:
 };
 
 } // namespace foretrace::ir
-
-#endif

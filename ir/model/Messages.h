@@ -2,8 +2,7 @@
 //
 // The messages that a collective sends one after the other, folded: buckets of
 // the gradients of layers that are alike have sizes that recur.
-#ifndef FORETRACE_IR_MODEL_MESSAGES_H
-#define FORETRACE_IR_MODEL_MESSAGES_H
+#pragma once
 
 #include "lang/Quantity.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -60,5 +59,3 @@ void forEachSize(const Program &P, const Op &Collective,
                  llvm::function_ref<void(Bytes, int64_t)> Do);
 
 } // namespace foretrace::ir
-
-#endif

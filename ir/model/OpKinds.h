@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The kinds of ops: one enumerator per row of ir/model/Ops.def.
-#ifndef FORETRACE_IR_MODEL_OPKINDS_H
-#define FORETRACE_IR_MODEL_OPKINDS_H
+#pragma once
 
 #include "ir/model/Ops.h"
 
@@ -15,5 +14,3 @@ enum class OpKind : unsigned char {
 };
 
 } // namespace foretrace::ir
-
-#endif

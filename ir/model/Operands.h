@@ -2,8 +2,7 @@
 //
 // The keys in an expression, and the origin of their values. Clients that
 // explain numbers follow them down to the keys that a job sets.
-#ifndef FORETRACE_IR_MODEL_OPERANDS_H
-#define FORETRACE_IR_MODEL_OPERANDS_H
+#pragma once
 
 #include "ir/model/Expr.h"
 #include "ir/model/Spec.h"
@@ -31,5 +30,3 @@ std::vector<KeyOperand> operandsOf(const Spec &S, const ExprTable &Sizes,
                                    ExprId Of);
 
 } // namespace foretrace::ir
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Properties of op kinds (ir/model/Ops.def). Their names are in
 // ir/model/OpKinds.h, so that a new kind recompiles only files that name kinds.
-#ifndef FORETRACE_IR_MODEL_OPS_H
-#define FORETRACE_IR_MODEL_OPS_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include <optional>
@@ -150,5 +149,3 @@ inline bool isOpaque(OpKind K) { return hasTrait(K, Opaque); }
 inline bool isView(OpKind K) { return hasTrait(K, Looks); }
 
 } // namespace foretrace::ir
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Numbers of layers of pipeline stages.
-#ifndef FORETRACE_IR_MODEL_PARTITION_H
-#define FORETRACE_IR_MODEL_PARTITION_H
+#pragma once
 
 #include "ir/model/Spec.h"
 
@@ -27,5 +26,3 @@ inline constexpr int64_t MaxChunks = 4096;
 std::vector<int64_t> chunkLayers(const ParallelSpec &P, const ModelSpec &M);
 
 } // namespace foretrace::ir
-
-#endif

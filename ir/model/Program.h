@@ -11,8 +11,7 @@
 //
 // Nothing here grows with layers, micro-batches or ranks: a block stands for
 // all layers like it, a stage for all stages like it, with counts.
-#ifndef FORETRACE_IR_MODEL_PROGRAM_H
-#define FORETRACE_IR_MODEL_PROGRAM_H
+#pragma once
 
 #include "ir/model/Dims.h"
 #include "ir/model/Expr.h"
@@ -385,5 +384,3 @@ inline Flops workOf(const Program &P, const Op &O) {
 }
 
 } // namespace foretrace::ir
-
-#endif

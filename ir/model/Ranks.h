@@ -2,8 +2,7 @@
 //
 // Placement of ranks on the mesh, numbered as by Megatron-LM's RankGenerator:
 // the innermost axis varies fastest.
-#ifndef FORETRACE_IR_MODEL_RANKS_H
-#define FORETRACE_IR_MODEL_RANKS_H
+#pragma once
 
 #include "ir/model/Group.h"
 #include "ir/model/Spec.h"
@@ -56,5 +55,3 @@ void forEachGroup(const ProcessGroup &G, const Spec &Job, const Mesh &M,
                   llvm::function_ref<void(llvm::ArrayRef<int64_t>)> Visit);
 
 } // namespace foretrace::ir
-
-#endif

@@ -3,8 +3,7 @@
 // Real numbers as expressions. Laws of durations are templates over them and
 // `double`, and give the same bits: nothing is reordered, and each operation
 // is rounded as a processor does.
-#ifndef FORETRACE_IR_MODEL_REALEXPR_H
-#define FORETRACE_IR_MODEL_REALEXPR_H
+#pragma once
 
 #include "ir/model/Expr.h"
 #include "llvm/ADT/bit.h"
@@ -129,5 +128,3 @@ inline double select(bool Holds, double Then, double Else) {
 }
 
 } // namespace foretrace::ir
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Distribution of tokens over experts: `routing` of `train`, and the loads of
 // ranks that follow from it.
-#ifndef FORETRACE_IR_MODEL_ROUTING_H
-#define FORETRACE_IR_MODEL_ROUTING_H
+#pragma once
 
 #include "ir/model/Spec.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -79,5 +78,3 @@ struct RoutedExperts {
 RoutedExperts routedExperts(const ModelSpec &M);
 
 } // namespace foretrace::ir
-
-#endif

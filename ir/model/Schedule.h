@@ -5,8 +5,7 @@
 // loops of slots, whose micro-batches, chunks, peers and tags are closed forms
 // of the loop's index and the stage. Its size depends neither on stages nor on
 // micro-batches; ScheduleWalker (ir/schedule/ScheduleWalker.h) unfolds it.
-#ifndef FORETRACE_IR_MODEL_SCHEDULE_H
-#define FORETRACE_IR_MODEL_SCHEDULE_H
+#pragma once
 
 #include "ir/model/Index.h"
 #include "ir/model/Spec.h"
@@ -209,5 +208,3 @@ enum class TiedHead : unsigned char { Apart, BesideEmbedding };
 TiedHead tiedHeadOf(const ParallelSpec &P);
 
 } // namespace foretrace::ir
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A weight of which ranks have shares with ZeRO, and what it consists of.
-#ifndef FORETRACE_IR_MODEL_SHAREDWEIGHT_H
-#define FORETRACE_IR_MODEL_SHAREDWEIGHT_H
+#pragma once
 
 #include "ir/model/Measure.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -42,5 +41,3 @@ private:
 };
 
 } // namespace foretrace::ir
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Shares of ZeRO 2 and 3: what a rank has of a weight or its gradient, and what
 // is gathered of it, as frameworks round both.
-#ifndef FORETRACE_IR_MODEL_SHARES_H
-#define FORETRACE_IR_MODEL_SHARES_H
+#pragma once
 
 #include "ir/model/Measure.h"
 #include <vector>
@@ -52,5 +51,3 @@ std::vector<int64_t> wholeShares(const Program &P);
 Expr freesWeights(ExprScope P);
 
 } // namespace foretrace::ir
-
-#endif

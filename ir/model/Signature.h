@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The values that a block exchanges with its neighbours.
-#ifndef FORETRACE_IR_MODEL_SIGNATURE_H
-#define FORETRACE_IR_MODEL_SIGNATURE_H
+#pragma once
 
 #include "ir/model/Ids.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -43,5 +42,3 @@ struct Signature {
 };
 
 } // namespace foretrace::ir
-
-#endif

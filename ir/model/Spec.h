@@ -3,8 +3,7 @@
 // The resolved description of a training job, with all defaults and derived
 // values; the IR's text form begins with it. Its members are generated from
 // ir/model/Spec.def, which also documents them.
-#ifndef FORETRACE_IR_MODEL_SPEC_H
-#define FORETRACE_IR_MODEL_SPEC_H
+#pragma once
 
 #include "ir/model/Attribute.h"
 #include "ir/model/Cells.h"
@@ -393,5 +392,3 @@ struct Spec {
 };
 
 } // namespace foretrace::ir
-
-#endif

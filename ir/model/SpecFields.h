@@ -2,8 +2,7 @@
 //
 // The fields of the structs of ir/model/Spec.h: the rows of ir/model/Spec.def
 // as data, and the one way to visit the members that they name.
-#ifndef FORETRACE_IR_MODEL_SPECFIELDS_H
-#define FORETRACE_IR_MODEL_SPECFIELDS_H
+#pragma once
 
 #include "ir/model/Expr.h"
 #include "ir/model/Spec.h"
@@ -117,5 +116,3 @@ void visitJob(SpecT &S, VisitT &&Visit) {
 }
 
 } // namespace foretrace::ir
-
-#endif

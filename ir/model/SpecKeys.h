@@ -2,8 +2,7 @@
 //
 // The numbers of a spec as keys of expressions (ir/model/Expr.h): the key of a
 // field, its name, and its value.
-#ifndef FORETRACE_IR_MODEL_SPECKEYS_H
-#define FORETRACE_IR_MODEL_SPECKEYS_H
+#pragma once
 
 #include "ir/model/Expr.h"
 #include "ir/model/Spec.h"
@@ -46,5 +45,3 @@ bool isModelBlock(const Program &P, unsigned Block);
 std::optional<Key> findKey(const Spec &S, llvm::StringRef Name);
 
 } // namespace foretrace::ir
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The words of the enums of the IR, from their tables.
-#ifndef FORETRACE_IR_MODEL_SPELLINGS_H
-#define FORETRACE_IR_MODEL_SPELLINGS_H
+#pragma once
 
 #include "ir/model/OpKinds.h"
 #include "ir/model/Program.h"
@@ -108,5 +107,3 @@ template <typename EnumT> llvm::StringRef findForeign(llvm::StringRef Word) {
 }
 
 } // namespace foretrace::ir
-
-#endif

@@ -3,8 +3,7 @@
 // Tasks of one rank for a block: the ops for which a rank has tasks, the steps
 // of a schedule that run them, and the sources of their inputs.
 // ir/ranks/StageTasks.h unfolds them.
-#ifndef FORETRACE_IR_RANKS_BLOCKTASKS_H
-#define FORETRACE_IR_RANKS_BLOCKTASKS_H
+#pragma once
 
 #include "ir/model/Program.h"
 
@@ -96,5 +95,3 @@ private:
 };
 
 } // namespace foretrace::ir
-
-#endif

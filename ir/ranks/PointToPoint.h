@@ -2,8 +2,7 @@
 //
 // Collectives as messages between two ranks, for formats without collectives.
 // ir/ranks/Algorithms.def lists the algorithms.
-#ifndef FORETRACE_IR_RANKS_POINTTOPOINT_H
-#define FORETRACE_IR_RANKS_POINTTOPOINT_H
+#pragma once
 
 #include "ir/model/Ops.h"
 #include "lang/Quantity.h"
@@ -87,5 +86,3 @@ GroupMessages lowerCollective(const Algorithm &By, Bytes Size, int64_t Ranks,
 GroupMessages lowerMessage(bool IsSend, Bytes Size, int64_t Chunk);
 
 } // namespace foretrace::ir
-
-#endif

@@ -4,8 +4,7 @@
 // each step unfolded into the ops of its layers. All ranks of a stage have the
 // same tasks, with other members of their groups. Every backend that writes a
 // program per rank reads them.
-#ifndef FORETRACE_IR_RANKS_STAGETASKS_H
-#define FORETRACE_IR_RANKS_STAGETASKS_H
+#pragma once
 
 #include "ir/model/Boundary.h"
 #include "ir/ranks/BlockTasks.h"
@@ -206,5 +205,3 @@ private:
 };
 
 } // namespace foretrace::ir
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Ops that a step of a schedule runs: those of the layers of its chunk that
 // belong to its half. This connects schedules and blocks.
-#ifndef FORETRACE_IR_RANKS_STEPOPS_H
-#define FORETRACE_IR_RANKS_STEPOPS_H
+#pragma once
 
 #include "ir/model/Program.h"
 
@@ -32,5 +31,3 @@ Nanoseconds timeOf(const Program &P, const LayerSequence &Layers,
 Nanoseconds timeOfSteps(const Program &P);
 
 } // namespace foretrace::ir
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Messages of the communication tasks of a rank: lowered collectives, ranks for
 // positions in groups, and tags.
-#ifndef FORETRACE_IR_RANKS_TASKMESSAGES_H
-#define FORETRACE_IR_RANKS_TASKMESSAGES_H
+#pragma once
 
 #include "ir/model/Ranks.h"
 #include "ir/ranks/PointToPoint.h"
@@ -86,5 +85,3 @@ private:
 };
 
 } // namespace foretrace::ir
-
-#endif

@@ -3,8 +3,7 @@
 // Folding of schedules. The programs of a schedule do not grow with
 // micro-batches, stages and chunks, so a smaller schedule with the same
 // programs represents it.
-#ifndef FORETRACE_IR_SCHEDULE_FOLDSCHEDULE_H
-#define FORETRACE_IR_SCHEDULE_FOLDSCHEDULE_H
+#pragma once
 
 #include "ir/model/Schedule.h"
 
@@ -26,5 +25,3 @@ int64_t periodOf(const Schedule &S);
 Schedule foldSizes(const Schedule &S);
 
 } // namespace foretrace::ir
-
-#endif

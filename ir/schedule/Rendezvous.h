@@ -4,8 +4,7 @@
 // executes its own calls. The parts of a call begin together, and some of them
 // are meetings with other actors. The verifier, timelines and the replay of
 // traces are clients of this engine.
-#ifndef FORETRACE_IR_SCHEDULE_RENDEZVOUS_H
-#define FORETRACE_IR_SCHEDULE_RENDEZVOUS_H
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -158,5 +157,3 @@ template <typename ClientT> bool Rendezvous<ClientT>::leave(size_t I) {
 }
 
 } // namespace foretrace::ir
-
-#endif

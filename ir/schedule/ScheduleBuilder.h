@@ -6,8 +6,7 @@
 //   const IndexExpr I = B.i(), Ahead = min(B.p() - B.s() - 1, B.m());
 //   B.program();
 //   B.loop(SchedulePhase::Warmup, Ahead).recvForward(I).forward(I);
-#ifndef FORETRACE_IR_SCHEDULE_SCHEDULEBUILDER_H
-#define FORETRACE_IR_SCHEDULE_SCHEDULEBUILDER_H
+#pragma once
 
 #include "ir/model/Schedule.h"
 
@@ -178,5 +177,3 @@ private:
 };
 
 } // namespace foretrace::ir
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Unfolds the actions of a stage one by one.
-#ifndef FORETRACE_IR_SCHEDULE_SCHEDULEWALKER_H
-#define FORETRACE_IR_SCHEDULE_SCHEDULEWALKER_H
+#pragma once
 
 #include "ir/model/Schedule.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -81,5 +80,3 @@ void forEachAction(const Schedule &S, int64_t Stage,
                    llvm::function_ref<bool(const Action &)> Visit);
 
 } // namespace foretrace::ir
-
-#endif

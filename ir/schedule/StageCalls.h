@@ -2,8 +2,7 @@
 //
 // Calls of a stage: actions that begin together, and their meetings with other
 // stages. Shared by the clients of ir/schedule/Rendezvous.h.
-#ifndef FORETRACE_IR_SCHEDULE_STAGECALLS_H
-#define FORETRACE_IR_SCHEDULE_STAGECALLS_H
+#pragma once
 
 #include "ir/schedule/Rendezvous.h"
 #include "ir/schedule/ScheduleWalker.h"
@@ -56,5 +55,3 @@ private:
 };
 
 } // namespace foretrace::ir
-
-#endif

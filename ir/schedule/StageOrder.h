@@ -2,8 +2,7 @@
 //
 // Order of the actions of a stage: whatever an action reads has been computed
 // or received, and nothing is done twice or omitted. Private to the IR.
-#ifndef FORETRACE_IR_SCHEDULE_STAGEORDER_H
-#define FORETRACE_IR_SCHEDULE_STAGEORDER_H
+#pragma once
 
 #include "ir/model/Schedule.h"
 
@@ -64,5 +63,3 @@ private:
 };
 
 } // namespace foretrace::ir
-
-#endif

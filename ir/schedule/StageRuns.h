@@ -3,8 +3,7 @@
 // Stages as actors of ir/schedule/Rendezvous.h, each with a step that receives
 // right before it and sends, without waiting, right after it. What is done at
 // the end of a call is for the client to say.
-#ifndef FORETRACE_IR_SCHEDULE_STAGERUNS_H
-#define FORETRACE_IR_SCHEDULE_STAGERUNS_H
+#pragma once
 
 #include "ir/schedule/StageCalls.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -46,5 +45,3 @@ private:
 };
 
 } // namespace foretrace::ir
-
-#endif

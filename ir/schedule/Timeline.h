@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Start and end of every action of an iteration, given the duration of each.
-#ifndef FORETRACE_IR_SCHEDULE_TIMELINE_H
-#define FORETRACE_IR_SCHEDULE_TIMELINE_H
+#pragma once
 
 #include "ir/schedule/StageRuns.h"
 
@@ -43,5 +42,3 @@ private:
 int64_t unitTime(int64_t Stage, const Action &A);
 
 } // namespace foretrace::ir
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The parser of a block of ops. Private to the IR.
-#ifndef FORETRACE_IR_TEXT_BLOCKPARSER_H
-#define FORETRACE_IR_TEXT_BLOCKPARSER_H
+#pragma once
 
 #include "ir/text/ParseExpr.h"
 #include "ir/text/ParseParts.h"
@@ -74,5 +73,3 @@ private:
 };
 
 } // namespace foretrace::ir
-
-#endif

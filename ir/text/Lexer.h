@@ -2,8 +2,7 @@
 //
 // Tokens of the text form. Input may be any bytes: whatever is not a token
 // becomes a token of kind Bad. Private to the IR.
-#ifndef FORETRACE_IR_TEXT_LEXER_H
-#define FORETRACE_IR_TEXT_LEXER_H
+#pragma once
 
 #include "lang/Source.h"
 #include "llvm/ADT/StringRef.h"
@@ -52,5 +51,3 @@ private:
 };
 
 } // namespace foretrace::ir
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Parses the text form of a program (docs/ir.md). Input may be any bytes; the
 // result is well-formed but not verified (ir/verify/Verify.h).
-#ifndef FORETRACE_IR_TEXT_PARSE_H
-#define FORETRACE_IR_TEXT_PARSE_H
+#pragma once
 
 #include "ir/model/Program.h"
 #include "lang/Diagnostic.h"
@@ -20,5 +19,3 @@ std::optional<Program> parse(SourceFiles &Sources, FileId File,
                              DiagnosticEngine &Diags);
 
 } // namespace foretrace::ir
-
-#endif

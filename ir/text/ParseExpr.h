@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Parses sizes in the text form: `sequence*hidden/tp`. Private to the IR.
-#ifndef FORETRACE_IR_TEXT_PARSEEXPR_H
-#define FORETRACE_IR_TEXT_PARSEEXPR_H
+#pragma once
 
 #include "ir/text/TextReader.h"
 
@@ -20,5 +19,3 @@ bool expectMessages(TextReader &In, Program &P, std::vector<GroupBytes> &Out);
 bool expectType(TextReader &In, Program &P, TensorType &T, Layout &L);
 
 } // namespace foretrace::ir
-
-#endif

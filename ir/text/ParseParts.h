@@ -2,8 +2,7 @@
 //
 // The two large parts of the text form, each with its own parser.
 // Private to the IR.
-#ifndef FORETRACE_IR_TEXT_PARSEPARTS_H
-#define FORETRACE_IR_TEXT_PARSEPARTS_H
+#pragma once
 
 #include "ir/text/TextReader.h"
 #include "lang/SourceFiles.h"
@@ -35,5 +34,3 @@ bool parseBlock(TextReader &In, LocationFinder &Locations, Program &P,
                 Block &Out);
 
 } // namespace foretrace::ir
-
-#endif

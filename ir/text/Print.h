@@ -2,8 +2,7 @@
 //
 // The text form of a program (docs/ir.md): stable, one op a line, read back by
 // ir/text/Parse.h. print(parse(print(P))) is print(P).
-#ifndef FORETRACE_IR_TEXT_PRINT_H
-#define FORETRACE_IR_TEXT_PRINT_H
+#pragma once
 
 #include "ir/model/Program.h"
 #include "lang/SourceFiles.h"
@@ -49,5 +48,3 @@ void print(const Program &P, ExprId E, llvm::raw_ostream &OS,
            SizeStyle Style = SizeStyle::Names);
 
 } // namespace foretrace::ir
-
-#endif

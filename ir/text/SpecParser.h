@@ -3,8 +3,7 @@
 // The parser of the `spec { ... }` section, which three files implement:
 // ParseSpec.cpp the model and how it is spread, ParseHardware.cpp costs and the
 // cluster, ParseEmit.cpp values of options. Private to the IR.
-#ifndef FORETRACE_IR_TEXT_SPECPARSER_H
-#define FORETRACE_IR_TEXT_SPECPARSER_H
+#pragma once
 
 #include "ir/model/SpecFields.h"
 #include "ir/text/TextReader.h"
@@ -140,5 +139,3 @@ bool SpecParser::entry(llvm::StringRef Keyword, llvm::StringRef Others,
 }
 
 } // namespace foretrace::ir
-
-#endif

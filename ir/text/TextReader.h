@@ -4,8 +4,7 @@
 // of lookahead, and the smallest phrases of the text form. Functions return
 // false after an error they reported; nothing is then read further.
 // Private to the IR.
-#ifndef FORETRACE_IR_TEXT_TEXTREADER_H
-#define FORETRACE_IR_TEXT_TEXTREADER_H
+#pragma once
 
 #include "ir/model/Program.h"
 #include "ir/model/Spellings.h"
@@ -100,5 +99,3 @@ private:
 };
 
 } // namespace foretrace::ir
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Words, strings, numbers and folded sequences of the text form: what the
 // printers of the spec and of the program share.
-#ifndef FORETRACE_IR_TEXT_TEXTWRITER_H
-#define FORETRACE_IR_TEXT_TEXTWRITER_H
+#pragma once
 
 #include "ir/model/Program.h"
 #include "llvm/Support/raw_ostream.h"
@@ -51,5 +50,3 @@ void printSpec(const Spec &S, llvm::raw_ostream &OS);
 void printSchedule(const Schedule &S, llvm::raw_ostream &OS);
 
 } // namespace foretrace::ir
-
-#endif

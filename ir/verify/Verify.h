@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The verifier, which runs between passes.
-#ifndef FORETRACE_IR_VERIFY_VERIFY_H
-#define FORETRACE_IR_VERIFY_VERIFY_H
+#pragma once
 
 #include "ir/model/Program.h"
 #include "lang/Diagnostic.h"
@@ -15,5 +14,3 @@ namespace foretrace::ir {
 bool verify(const Program &P, DiagnosticEngine &Diags);
 
 } // namespace foretrace::ir
-
-#endif

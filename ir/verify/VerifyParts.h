@@ -3,8 +3,7 @@
 // The parts of the verifier. Each reports its findings and continues. Ids out
 // of range cannot be written as text; they are bugs of a pass and therefore
 // asserted. Private to the IR.
-#ifndef FORETRACE_IR_VERIFY_VERIFYPARTS_H
-#define FORETRACE_IR_VERIFY_VERIFYPARTS_H
+#pragma once
 
 #include "ir/model/Program.h"
 #include "lang/Diagnostic.h"
@@ -43,5 +42,3 @@ void verifyMessages(const Program &P, DiagnosticEngine &Diags);
 std::string describeStage(const Program &P, int64_t Stage);
 
 } // namespace foretrace::ir
-
-#endif

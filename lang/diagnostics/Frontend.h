@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Ids of the messages of frontend (Frontend.def).
-#ifndef FORETRACE_LANG_DIAGNOSTICS_FRONTEND_H
-#define FORETRACE_LANG_DIAGNOSTICS_FRONTEND_H
+#pragma once
 
 #include "lang/Diagnostic.h"
 
@@ -20,5 +19,3 @@ enum Row : unsigned {
 #include "lang/diagnostics/Frontend.def"
 
 } // namespace foretrace::diag
-
-#endif

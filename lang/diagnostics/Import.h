@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Ids of the messages of importers and exporters (Import.def).
-#ifndef FORETRACE_LANG_DIAGNOSTICS_IMPORT_H
-#define FORETRACE_LANG_DIAGNOSTICS_IMPORT_H
+#pragma once
 
 #include "lang/Diagnostic.h"
 
@@ -20,5 +19,3 @@ enum Row : unsigned {
 #include "lang/diagnostics/Import.def"
 
 } // namespace foretrace::diag
-
-#endif

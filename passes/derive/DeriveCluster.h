@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The part of `derive` that a program needs which no model was compiled to.
-#ifndef FORETRACE_PASSES_DERIVE_DERIVECLUSTER_H
-#define FORETRACE_PASSES_DERIVE_DERIVECLUSTER_H
+#pragma once
 
 #include "ir/model/Program.h"
 #include "lang/Diagnostic.h"
@@ -14,5 +13,3 @@ namespace foretrace {
 bool deriveCluster(ir::Program &P, DiagnosticEngine &Diags);
 
 } // namespace foretrace
-
-#endif

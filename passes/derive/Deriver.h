@@ -9,8 +9,7 @@
 // DeriveSchedule.cpp in which order they run, DeriveScheduleFile.cpp the same
 // if a file says it, DeriveReleases.cpp what the release of Megatron-LM has,
 // DeriveCluster.cpp the machine they run on. Private to the passes.
-#ifndef FORETRACE_PASSES_DERIVE_DERIVER_H
-#define FORETRACE_PASSES_DERIVE_DERIVER_H
+#pragma once
 
 #include "ir/model/Measure.h"
 #include "lang/Diagnostic.h"
@@ -250,5 +249,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // What a layer of a block asks of a job. Private to the `derive` pass:
 // Deriver.h has the other parts.
-#ifndef FORETRACE_PASSES_DERIVE_LAYERRULES_H
-#define FORETRACE_PASSES_DERIVE_LAYERRULES_H
+#pragma once
 
 #include "lang/ShippedLayers.h"
 #include "passes/LayerBody.h"
@@ -65,5 +64,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

@@ -4,8 +4,7 @@
 // several keys that only help together. Every change that is offered was
 // derived before, so that it is legal with the rest of the job.
 // Private to the passes.
-#ifndef FORETRACE_PASSES_DERIVE_REMEDIES_H
-#define FORETRACE_PASSES_DERIVE_REMEDIES_H
+#pragma once
 
 #include "ir/model/Spec.h"
 #include "lang/Diagnostic.h"
@@ -24,5 +23,3 @@ void noteRemedies(const ir::Spec &Given, const ir::Spec &Derived,
                   DiagnosticEngine &Diags);
 
 } // namespace foretrace
-
-#endif

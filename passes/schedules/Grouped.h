@@ -3,8 +3,7 @@
 // The order in which interleaved stages take micro-batches through chunks: a
 // group of micro-batches through every chunk, then the next group.
 // Private to the passes.
-#ifndef FORETRACE_PASSES_SCHEDULES_GROUPED_H
-#define FORETRACE_PASSES_SCHEDULES_GROUPED_H
+#pragma once
 
 #include "ir/schedule/ScheduleBuilder.h"
 
@@ -31,5 +30,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

@@ -3,8 +3,7 @@
 // The builders of ir/model/Schedules.def. Each writes the programs of all
 // stages but for their end; a size that no schedule of its kind can have was
 // refused by `derive`. Private to the passes.
-#ifndef FORETRACE_PASSES_SCHEDULES_SCHEDULES_H
-#define FORETRACE_PASSES_SCHEDULES_SCHEDULES_H
+#pragma once
 
 #include "ir/schedule/ScheduleBuilder.h"
 
@@ -19,5 +18,3 @@ namespace foretrace {
 bool overlapsMessages(const ir::ParallelSpec &Par);
 
 } // namespace foretrace
-
-#endif

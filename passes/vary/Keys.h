@@ -3,8 +3,7 @@
 // All keys of a job, and jobs with another value of one of them. What the keys
 // that are numbers, words or flags can be follows from their types alone; those
 // for which more is known are in passes/vary/Moves.def.
-#ifndef FORETRACE_PASSES_VARY_KEYS_H
-#define FORETRACE_PASSES_VARY_KEYS_H
+#pragma once
 
 #include "ir/model/SpecFields.h"
 #include "llvm/ADT/Twine.h"
@@ -88,5 +87,3 @@ std::set<int64_t> othersOf(const ValueKey &K, const std::set<int64_t> &Numbers);
 void setValue(ir::Spec &S, const ValueKey &K, int64_t Value);
 
 } // namespace foretrace::vary
-
-#endif

@@ -3,8 +3,7 @@
 // The moves of passes/vary/Moves.def: which keys of a job can be changed, to
 // what, and how that is written. Whether a changed job is legal, and better, is
 // for the caller to find out.
-#ifndef FORETRACE_PASSES_VARY_MOVES_H
-#define FORETRACE_PASSES_VARY_MOVES_H
+#pragma once
 
 #include "ir/model/Spec.h"
 #include "llvm/ADT/SmallVector.h"
@@ -53,5 +52,3 @@ llvm::ArrayRef<Move> allMoves();
 const Move &getMove(MoveId Id);
 
 } // namespace foretrace::vary
-
-#endif

@@ -3,8 +3,7 @@
 // The functions that NUMBER rows of passes/vary/Moves.def name: which members
 // of a spec hold a number, and which of its values may be legal. Private to the
 // table.
-#ifndef FORETRACE_PASSES_VARY_NUMBERS_H
-#define FORETRACE_PASSES_VARY_NUMBERS_H
+#pragma once
 
 #include "passes/vary/Moves.h"
 
@@ -64,5 +63,3 @@ VALUES(evenNumbers)
 #undef VALUES
 
 } // namespace foretrace::vary
-
-#endif

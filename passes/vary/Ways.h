@@ -2,8 +2,7 @@
 //
 // The functions that WAYS of passes/vary/Moves.def name: changes of
 // several keys, or of one that is no number. Private to the table.
-#ifndef FORETRACE_PASSES_VARY_WAYS_H
-#define FORETRACE_PASSES_VARY_WAYS_H
+#pragma once
 
 #include "ir/model/Spellings.h"
 #include "passes/vary/Moves.h"
@@ -31,5 +30,3 @@ KeyTexts divideWorld(ir::Spec &S);
 KeyTexts stateHeadDim(ir::Spec &S);
 
 } // namespace foretrace::vary
-
-#endif

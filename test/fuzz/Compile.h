@@ -2,8 +2,7 @@
 //
 // What becomes of a program after it was read: every pass, then every backend
 // short of writing a table, whose size has no bound.
-#ifndef FORETRACE_TEST_FUZZ_COMPILE_H
-#define FORETRACE_TEST_FUZZ_COMPILE_H
+#pragma once
 
 #include "analysis/Figures.h"
 #include "backends/Backends.h"
@@ -48,5 +47,3 @@ inline void checkAllBackends(const ir::Program &P, DiagnosticEngine &Diags) {
 }
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // A job in memory: it is compiled to the end, or there is a diagnostic. What
 // the passes make of a job must verify.
-#ifndef FORETRACE_TEST_FUZZ_COMPILEJOB_H
-#define FORETRACE_TEST_FUZZ_COMPILEJOB_H
+#pragma once
 
 #include "lang/DiagnosticClient.h"
 #include "test/fuzz/Compile.h"
@@ -39,5 +38,3 @@ inline std::string compileJob(llvm::StringRef Text) {
 }
 
 } // namespace foretrace
-
-#endif

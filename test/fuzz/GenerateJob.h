@@ -3,8 +3,7 @@
 // Jobs made by the grammar: most are legal, some have numbers at the edge of
 // what a number can be. Sections, keys and options come from the tables of the
 // compiler, so what is added there is generated, too.
-#ifndef FORETRACE_TEST_FUZZ_GENERATEJOB_H
-#define FORETRACE_TEST_FUZZ_GENERATEJOB_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include <cstdint>
@@ -20,5 +19,3 @@ std::string generateJob(llvm::ArrayRef<uint8_t> Choices);
 std::string generateJob(uint64_t Number);
 
 } // namespace foretrace
-
-#endif

@@ -39,7 +39,7 @@ def flags(build):
     words = shlex.split(entry["command"])
     isystem = [words[i + 1] for i, word in enumerate(words)
                if word == "-isystem"]
-    return [words[0], "-std=c++17", "-DNDEBUG", "-E", "-x", "c++",
+    return [words[0], "-std=c++17", "-DNDEBUG", "-E", "-x", "c++-header",
             *(word for word in words if word.startswith("-I")),
             *(word for path in isystem for word in ("-isystem", path))]
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The keys of the language with what they are if a job does not set them.
-#ifndef FORETRACE_TOOLS_COMPILER_ALLKEYS_H
-#define FORETRACE_TOOLS_COMPILER_ALLKEYS_H
+#pragma once
 
 #include "frontend/KeyList.h"
 
@@ -12,5 +11,3 @@ namespace foretrace {
 std::vector<KeyEntry> allKeys();
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The parameters of an imported model beside those of its checkpoint.
-#ifndef FORETRACE_TOOLS_COMPILER_COMPARECHECKPOINT_H
-#define FORETRACE_TOOLS_COMPILER_COMPARECHECKPOINT_H
+#pragma once
 
 #include "tools/importers/Importers.h"
 
@@ -14,5 +13,3 @@ void compareCheckpoint(importers::ImportedJob &Job,
                        importers::ImportRequest &Request);
 
 } // namespace foretrace
-
-#endif

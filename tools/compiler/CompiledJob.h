@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A job of a session: what it states, and programs as far as passes were run.
-#ifndef FORETRACE_TOOLS_COMPILER_COMPILEDJOB_H
-#define FORETRACE_TOOLS_COMPILER_COMPILEDJOB_H
+#pragma once
 
 #include "passes/StructureCache.h"
 #include <functional>
@@ -76,5 +75,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

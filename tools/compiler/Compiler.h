@@ -9,8 +9,7 @@
 //     ...                        // every fact, verified
 //   for (const Diagnostic &D : Job.diagnostics())
 //     ...                        // D.Id, D.Range, D.Arguments, D.text()
-#ifndef FORETRACE_TOOLS_COMPILER_COMPILER_H
-#define FORETRACE_TOOLS_COMPILER_COMPILER_H
+#pragma once
 
 #include "frontend/ParamList.h"
 #include "frontend/sweep/CompileSweep.h"
@@ -112,5 +111,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `foretrace.toml`: what the jobs of a folder have in common.
-#ifndef FORETRACE_TOOLS_COMPILER_PROJECT_H
-#define FORETRACE_TOOLS_COMPILER_PROJECT_H
+#pragma once
 
 #include "lang/SourceFiles.h"
 #include "lang/WarningOption.h"
@@ -32,5 +31,3 @@ Project readProject(llvm::StringRef Path, SourceFiles &Sources,
                     DiagnosticEngine &Diags);
 
 } // namespace foretrace
-
-#endif

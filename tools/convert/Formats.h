@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What an imported program can be written as.
-#ifndef FORETRACE_TOOLS_CONVERT_FORMATS_H
-#define FORETRACE_TOOLS_CONVERT_FORMATS_H
+#pragma once
 
 #include "ir/model/Spec.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -21,5 +20,3 @@ emitsFor(std::vector<llvm::StringRef> Names, llvm::StringRef Ranks,
          bool HasCluster);
 
 } // namespace foretrace::convert
-
-#endif

@@ -2,8 +2,7 @@
 //
 // A SimAI/AICB workload table as a program of the IR, so that every backend
 // that writes what ranks do can write it.
-#ifndef FORETRACE_TOOLS_CONVERT_TABLEIMPORT_H
-#define FORETRACE_TOOLS_CONVERT_TABLEIMPORT_H
+#pragma once
 
 #include "ir/model/Program.h"
 #include "tools/validate/Findings.h"
@@ -27,5 +26,3 @@ std::optional<ir::Program> importTable(SourceText Text, llvm::StringRef Path,
                                        DiagnosticEngine &Diags);
 
 } // namespace foretrace::convert
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which of the keys that differ are why a number does.
-#ifndef FORETRACE_TOOLS_DIFF_CAUSES_H
-#define FORETRACE_TOOLS_DIFF_CAUSES_H
+#pragma once
 
 #include "tools/diff/Changes.h"
 #include "tools/diff/Keys.h"
@@ -27,5 +26,3 @@ void findCauses(std::vector<FigureChange> &Changes,
                 const Answered &After);
 
 } // namespace foretrace::diff
-
-#endif

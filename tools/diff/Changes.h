@@ -2,8 +2,7 @@
 //
 // Which numbers of the answers to the same questions differ: those with a name,
 // and cells of tables by the names of their rows.
-#ifndef FORETRACE_TOOLS_DIFF_CHANGES_H
-#define FORETRACE_TOOLS_DIFF_CHANGES_H
+#pragma once
 
 #include "backends/figures/Figures.h"
 #include <map>
@@ -74,5 +73,3 @@ private:
 };
 
 } // namespace foretrace::diff
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Differences in meaning between two jobs: keys, messages, numbers.
-#ifndef FORETRACE_TOOLS_DIFF_DIFFERENCE_H
-#define FORETRACE_TOOLS_DIFF_DIFFERENCE_H
+#pragma once
 
 #include "tools/compiler/CompiledJob.h"
 #include "tools/diff/Changes.h"
@@ -43,5 +42,3 @@ struct Difference {
 std::unique_ptr<Difference> compare(const Side &Before, const Side &After);
 
 } // namespace foretrace::diff
-
-#endif

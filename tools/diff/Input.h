@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is compared: a job, or the text form of a program.
-#ifndef FORETRACE_TOOLS_DIFF_INPUT_H
-#define FORETRACE_TOOLS_DIFF_INPUT_H
+#pragma once
 
 #include "tools/compiler/Compiler.h"
 #include "tools/diff/Difference.h"
@@ -37,5 +36,3 @@ private:
 };
 
 } // namespace foretrace::diff
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The keys of two jobs, held against each other.
-#ifndef FORETRACE_TOOLS_DIFF_KEYS_H
-#define FORETRACE_TOOLS_DIFF_KEYS_H
+#pragma once
 
 #include "ir/model/Expr.h"
 #include "ir/model/Spec.h"
@@ -47,5 +46,3 @@ std::vector<KeyChange> compareKeys(const ir::Spec &Before,
                                    const ir::Spec &After, bool AreDerived);
 
 } // namespace foretrace::diff
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Summary of a program, as far as it is compiled: everything that distinguishes
 // it from another one.
-#ifndef FORETRACE_TOOLS_DIFF_SUMMARY_H
-#define FORETRACE_TOOLS_DIFF_SUMMARY_H
+#pragma once
 
 #include "backends/figures/Figures.h"
 
@@ -18,5 +17,3 @@ Figures summarize(JobFigures &Of, ir::FactSet Facts);
 Figures listText(const ir::Program &P);
 
 } // namespace foretrace::diff
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Differences for people, for a pull request, and for programs.
-#ifndef FORETRACE_TOOLS_DIFF_WRITER_H
-#define FORETRACE_TOOLS_DIFF_WRITER_H
+#pragma once
 
 #include "lang/SourceFiles.h"
 #include "tools/diff/Difference.h"
@@ -43,5 +42,3 @@ private:
 };
 
 } // namespace foretrace::diff
-
-#endif

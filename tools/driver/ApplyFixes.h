@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Corrects the files of a job as its diagnostics say.
-#ifndef FORETRACE_TOOLS_DRIVER_APPLYFIXES_H
-#define FORETRACE_TOOLS_DRIVER_APPLYFIXES_H
+#pragma once
 
 #include "tools/compiler/Compiler.h"
 #include "tools/output/FileOutputs.h"
@@ -20,5 +19,3 @@ llvm::Error fixFiles(llvm::StringRef Path, const FrontendOptions &Options,
                      const OutputOptions &Writing, llvm::raw_ostream &OS);
 
 } // namespace foretrace::driver
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Rewrites words of the command line that LLVM's parser does not know: keys of
 // jobs as options. Mistakes are reported with what was meant.
-#ifndef FORETRACE_TOOLS_DRIVER_ARGUMENTS_H
-#define FORETRACE_TOOLS_DRIVER_ARGUMENTS_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -31,5 +30,3 @@ std::string replaceKeys(llvm::MutableArrayRef<char *> Arguments,
                         llvm::function_ref<bool(llvm::StringRef)> IsOption);
 
 } // namespace foretrace::driver
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Numbers of bytes as people write them; lang/NumberText.h prints them.
-#ifndef FORETRACE_TOOLS_DRIVER_BYTECOUNT_H
-#define FORETRACE_TOOLS_DRIVER_BYTECOUNT_H
+#pragma once
 
 #include "llvm/Support/CommandLine.h"
 #include <optional>
@@ -21,5 +20,3 @@ public:
 };
 
 } // namespace foretrace::driver
-
-#endif

@@ -2,8 +2,7 @@
 //
 // The subcommands and options that LLVM's CommandLine knows at run time, as a
 // completion script for a shell and as a manual page.
-#ifndef FORETRACE_TOOLS_DRIVER_COMMANDLINETEXT_H
-#define FORETRACE_TOOLS_DRIVER_COMMANDLINETEXT_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/raw_ostream.h"
@@ -59,5 +58,3 @@ template <typename TableT> std::vector<llvm::StringRef> names(TableT &&Rows) {
 }
 
 } // namespace foretrace::driver
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which of a job's `emit` blocks are meant.
-#ifndef FORETRACE_TOOLS_DRIVER_EMITBLOCKS_H
-#define FORETRACE_TOOLS_DRIVER_EMITBLOCKS_H
+#pragma once
 
 #include "backends/Backend.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -31,5 +30,3 @@ std::string valuesOf(const EmitOption &O);
 std::string docOf(const EmitOption &O);
 
 } // namespace foretrace::driver
-
-#endif

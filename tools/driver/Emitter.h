@@ -2,8 +2,7 @@
 //
 // What becomes of `emit` blocks: the facts that their backends need, the
 // backends' checks, and their files.
-#ifndef FORETRACE_TOOLS_DRIVER_EMITTER_H
-#define FORETRACE_TOOLS_DRIVER_EMITTER_H
+#pragma once
 
 #include "backends/figures/Figures.h"
 #include "lang/SourceFiles.h"
@@ -80,5 +79,3 @@ private:
 };
 
 } // namespace foretrace::driver
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `--format` of commands that print rows or findings.
-#ifndef FORETRACE_TOOLS_DRIVER_FORMATOPTION_H
-#define FORETRACE_TOOLS_DRIVER_FORMATOPTION_H
+#pragma once
 
 #include "lang/DiagnosticClient.h"
 #include "llvm/Support/CommandLine.h"
@@ -56,5 +55,3 @@ public:
 };
 
 } // namespace foretrace::driver
-
-#endif

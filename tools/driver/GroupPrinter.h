@@ -2,8 +2,7 @@
 //
 // Who talks with whom in a job, and over which tiers of its cluster, as rows
 // or as JSON objects.
-#ifndef FORETRACE_TOOLS_DRIVER_GROUPPRINTER_H
-#define FORETRACE_TOOLS_DRIVER_GROUPPRINTER_H
+#pragma once
 
 #include "analysis/ClusterMap.h"
 #include "ir/model/Program.h"
@@ -42,5 +41,3 @@ private:
 };
 
 } // namespace foretrace::driver
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The shipped devices and clusters, a line each. Private to tools/driver.
-#ifndef FORETRACE_TOOLS_DRIVER_LISTMACHINES_H
-#define FORETRACE_TOOLS_DRIVER_LISTMACHINES_H
+#pragma once
 
 #include "lang/RowWriter.h"
 
@@ -16,5 +15,3 @@ void listDevices(RowFormat As, bool IsExact, llvm::raw_ostream &OS);
 void listClusters(RowFormat As, bool IsExact, llvm::raw_ostream &OS);
 
 } // namespace foretrace::driver
-
-#endif

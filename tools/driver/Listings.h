@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What there is, a line each, from the tables and from the library.
-#ifndef FORETRACE_TOOLS_DRIVER_LISTINGS_H
-#define FORETRACE_TOOLS_DRIVER_LISTINGS_H
+#pragma once
 
 #include "lang/RowWriter.h"
 
@@ -21,5 +20,3 @@ void list(llvm::StringRef Name, RowFormat As, bool IsExact, bool IsAll,
           llvm::raw_ostream &OS);
 
 } // namespace foretrace::driver
-
-#endif

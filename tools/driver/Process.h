@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the process does about signals, a lack of memory and its own mistakes.
-#ifndef FORETRACE_TOOLS_DRIVER_PROCESS_H
-#define FORETRACE_TOOLS_DRIVER_PROCESS_H
+#pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -25,5 +24,3 @@ public:
 };
 
 } // namespace foretrace::driver
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Files of the language, for commands that change them.
-#ifndef FORETRACE_TOOLS_DRIVER_TEXTFILES_H
-#define FORETRACE_TOOLS_DRIVER_TEXTFILES_H
+#pragma once
 
 #include "lang/Diagnostic.h"
 #include "lang/SourceFiles.h"
@@ -27,5 +26,3 @@ bool areOfFiles(const DiagnosticEngine &Diags);
 std::vector<std::string> filesRead(const SourceFiles &Sources);
 
 } // namespace foretrace::driver
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What follows `-W` on a command line, for LLVM's CommandLine.
-#ifndef FORETRACE_TOOLS_DRIVER_WARNINGPARSER_H
-#define FORETRACE_TOOLS_DRIVER_WARNINGPARSER_H
+#pragma once
 
 #include "lang/WarningOption.h"
 #include "llvm/Support/CommandLine.h"
@@ -24,5 +23,3 @@ public:
 };
 
 } // namespace foretrace::driver
-
-#endif

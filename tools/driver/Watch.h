@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs a command again whenever one of its inputs changes.
-#ifndef FORETRACE_TOOLS_DRIVER_WATCH_H
-#define FORETRACE_TOOLS_DRIVER_WATCH_H
+#pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <string>
@@ -17,5 +16,3 @@ namespace foretrace::driver {
 void watch(llvm::function_ref<std::vector<std::string>()> Run);
 
 } // namespace foretrace::driver
-
-#endif

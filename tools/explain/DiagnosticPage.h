@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `foretrace explain SLUG`: what docs/diagnostics.md says of a diagnostic.
-#ifndef FORETRACE_TOOLS_EXPLAIN_DIAGNOSTICPAGE_H
-#define FORETRACE_TOOLS_EXPLAIN_DIAGNOSTICPAGE_H
+#pragma once
 
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
@@ -14,5 +13,3 @@ namespace foretrace::explain {
 llvm::Error printDiagnostic(llvm::StringRef Slug, llvm::raw_ostream &OS);
 
 } // namespace foretrace::explain
-
-#endif

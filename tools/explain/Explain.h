@@ -4,8 +4,7 @@
 // is computed again: expressions and origins are those that the passes and
 // analysis/ made, and backends locate the cells that they write. The programs
 // have all facts; an error about an unknown name lists the known ones.
-#ifndef FORETRACE_TOOLS_EXPLAIN_EXPLAIN_H
-#define FORETRACE_TOOLS_EXPLAIN_EXPLAIN_H
+#pragma once
 
 #include "analysis/Derivation.h"
 #include "backends/Backend.h"
@@ -53,5 +52,3 @@ llvm::Expected<Subjects> explainMessages(const ir::Program &P,
                                          std::optional<int64_t> Stage);
 
 } // namespace foretrace::explain
-
-#endif

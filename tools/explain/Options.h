@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The options of `foretrace explain`: what is asked for, and how it is printed.
-#ifndef FORETRACE_TOOLS_EXPLAIN_OPTIONS_H
-#define FORETRACE_TOOLS_EXPLAIN_OPTIONS_H
+#pragma once
 
 #include "tools/explain/Explain.h"
 #include "tools/explain/Printer.h"
@@ -32,5 +31,3 @@ private:
 };
 
 } // namespace foretrace::explain
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Explanations as trees for people, as JSON for programs, and as rows.
-#ifndef FORETRACE_TOOLS_EXPLAIN_PRINTER_H
-#define FORETRACE_TOOLS_EXPLAIN_PRINTER_H
+#pragma once
 
 #include "analysis/Derivation.h"
 #include "lang/SourceFiles.h"
@@ -30,5 +29,3 @@ inline constexpr llvm::StringLiteral PrinterWords = "text|json|csv|md";
 PrinterFn *findPrinter(llvm::StringRef Format);
 
 } // namespace foretrace::explain
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Files that a text from a page may read: those of some folders, and some more
 // by name.
-#ifndef FORETRACE_TOOLS_EXPLORE_CONFINEDFILES_H
-#define FORETRACE_TOOLS_EXPLORE_CONFINEDFILES_H
+#pragma once
 
 #include "llvm/Support/VirtualFileSystem.h"
 #include <set>
@@ -41,5 +40,3 @@ private:
 };
 
 } // namespace foretrace::explore
-
-#endif

@@ -2,8 +2,7 @@
 //
 // The keys of a job as controls of a page, and the values that each of them can
 // have while the others stay as they are.
-#ifndef FORETRACE_TOOLS_EXPLORE_CONTROLS_H
-#define FORETRACE_TOOLS_EXPLORE_CONTROLS_H
+#pragma once
 
 #include "frontend/KeyList.h"
 #include "tools/explore/LiveJob.h"
@@ -39,5 +38,3 @@ std::vector<Candidate> tryCandidates(LiveJob &Job, const JobVariant &V,
                                      const Control &C);
 
 } // namespace foretrace::explore
-
-#endif

@@ -2,8 +2,7 @@
 //
 // What the server answers: every request has the whole state of the page, a
 // text and changes of keys, so that the server keeps nothing but caches.
-#ifndef FORETRACE_TOOLS_EXPLORE_ENDPOINTS_H
-#define FORETRACE_TOOLS_EXPLORE_ENDPOINTS_H
+#pragma once
 
 #include "frontend/KeyList.h"
 #include "tools/explore/HttpReply.h"
@@ -46,5 +45,3 @@ private:
 };
 
 } // namespace foretrace::explore
-
-#endif

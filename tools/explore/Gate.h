@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Who may ask the server: the page that it has served, and nobody else.
-#ifndef FORETRACE_TOOLS_EXPLORE_GATE_H
-#define FORETRACE_TOOLS_EXPLORE_GATE_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include <chrono>
@@ -53,5 +52,3 @@ private:
 };
 
 } // namespace foretrace::explore
-
-#endif

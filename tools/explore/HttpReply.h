@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The answer to a request.
-#ifndef FORETRACE_TOOLS_EXPLORE_HTTPREPLY_H
-#define FORETRACE_TOOLS_EXPLORE_HTTPREPLY_H
+#pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -36,5 +35,3 @@ HttpReply reply(llvm::function_ref<void(llvm::json::OStream &)> Write);
 HttpReply refuse(int Code, const llvm::Twine &Why);
 
 } // namespace foretrace::explore
-
-#endif

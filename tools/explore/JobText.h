@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Changes of keys written into the text of a job.
-#ifndef FORETRACE_TOOLS_EXPLORE_JOBTEXT_H
-#define FORETRACE_TOOLS_EXPLORE_JOBTEXT_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -30,5 +29,3 @@ WrittenJob writeChanges(llvm::StringRef Text,
                         llvm::StringRef Model = "");
 
 } // namespace foretrace::explore
-
-#endif

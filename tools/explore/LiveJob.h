@@ -2,8 +2,7 @@
 //
 // A job on disk with a warm session: compiled again and again with other texts
 // and other values of keys.
-#ifndef FORETRACE_TOOLS_EXPLORE_LIVEJOB_H
-#define FORETRACE_TOOLS_EXPLORE_LIVEJOB_H
+#pragma once
 
 #include "tools/compiler/Compiler.h"
 #include "tools/explore/ConfinedFiles.h"
@@ -93,5 +92,3 @@ private:
 };
 
 } // namespace foretrace::explore
-
-#endif

@@ -3,8 +3,7 @@
 // The server of `foretrace explore`, on the loopback interface alone. One
 // thread answers one request after the other, in a few milliseconds each; a
 // second one makes the answers that take longer.
-#ifndef FORETRACE_TOOLS_EXPLORE_PAGESERVER_H
-#define FORETRACE_TOOLS_EXPLORE_PAGESERVER_H
+#pragma once
 
 #include "tools/explore/Endpoints.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -20,5 +19,3 @@ llvm::Error serve(Endpoints &Pages, uint16_t Port,
                   llvm::function_ref<void(llvm::StringRef)> Started);
 
 } // namespace foretrace::explore
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A job with the changes of the command line as a file.
-#ifndef FORETRACE_TOOLS_EXPLORE_PRINTEDJOB_H
-#define FORETRACE_TOOLS_EXPLORE_PRINTEDJOB_H
+#pragma once
 
 #include "tools/compiler/Compiler.h"
 
@@ -17,5 +16,3 @@ llvm::Expected<std::string> printJob(Compiler &Session, llvm::StringRef Path,
                                      FrontendOptions Options);
 
 } // namespace foretrace::explore
-
-#endif

@@ -2,8 +2,7 @@
 //
 // One thread beside the server's, for requests that take long: moves are
 // answered meanwhile.
-#ifndef FORETRACE_TOOLS_EXPLORE_SEARCHTHREAD_H
-#define FORETRACE_TOOLS_EXPLORE_SEARCHTHREAD_H
+#pragma once
 
 #include "tools/explore/HttpReply.h"
 #include <condition_variable>
@@ -50,5 +49,3 @@ private:
 };
 
 } // namespace foretrace::explore
-
-#endif

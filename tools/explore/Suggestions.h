@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Changes of a job that a page offers as buttons.
-#ifndef FORETRACE_TOOLS_EXPLORE_SUGGESTIONS_H
-#define FORETRACE_TOOLS_EXPLORE_SUGGESTIONS_H
+#pragma once
 
 #include "tools/start/JobChanges.h"
 
@@ -19,5 +18,3 @@ Suggestions suggestFitting(const start::OpenJob &Job);
 Suggestions suggestFaster(const start::OpenJob &Job);
 
 } // namespace foretrace::explore
-
-#endif

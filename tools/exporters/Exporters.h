@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Jobs in the terms of other tools: arguments or files that reproduce them.
-#ifndef FORETRACE_TOOLS_EXPORTERS_EXPORTERS_H
-#define FORETRACE_TOOLS_EXPORTERS_EXPORTERS_H
+#pragma once
 
 #include "ir/model/Spec.h"
 #include "lang/Diagnostic.h"
@@ -33,5 +32,3 @@ std::optional<std::string> exportJob(const Exporter &To, const ir::Spec &S,
                                      DiagnosticEngine &Diags);
 
 } // namespace foretrace::exporters
-
-#endif

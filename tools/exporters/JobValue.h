@@ -2,8 +2,7 @@
 //
 // A job as a value whose members formulas read, as they read the keys of a
 // foreign file. Private to this folder.
-#ifndef FORETRACE_TOOLS_EXPORTERS_JOBVALUE_H
-#define FORETRACE_TOOLS_EXPORTERS_JOBVALUE_H
+#pragma once
 
 #include "ir/model/Spec.h"
 #include "tools/importers/formulas/ForeignValue.h"
@@ -16,5 +15,3 @@ namespace foretrace::exporters {
 importers::ForeignValue valueOf(const ir::Spec &S);
 
 } // namespace foretrace::exporters
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Lines of CSV. Private to this folder.
-#ifndef FORETRACE_TOOLS_FIT_FIELDS_H
-#define FORETRACE_TOOLS_FIT_FIELDS_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include <vector>
@@ -14,5 +13,3 @@ namespace foretrace::fit {
 std::vector<llvm::StringRef> splitFields(llvm::StringRef Line);
 
 } // namespace foretrace::fit
-
-#endif

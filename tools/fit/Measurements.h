@@ -2,8 +2,7 @@
 //
 // Measured durations of kernels and collectives, from the files of benchmarks
 // and profilers.
-#ifndef FORETRACE_TOOLS_FIT_MEASUREMENTS_H
-#define FORETRACE_TOOLS_FIT_MEASUREMENTS_H
+#pragma once
 
 #include "analysis/KernelLaws.h"
 #include "analysis/LinkLaws.h"
@@ -61,5 +60,3 @@ struct MeasurementReader {
 };
 
 } // namespace foretrace::fit
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Nonlinear least squares over parameters of laws. Private to this folder.
-#ifndef FORETRACE_TOOLS_FIT_PARAMETERSOLVER_H
-#define FORETRACE_TOOLS_FIT_PARAMETERSOLVER_H
+#pragma once
 
 #include "analysis/KernelLaws.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -33,5 +32,3 @@ LawParameters solve(const ParameterProblem &Problem,
                     const LawParameters &Start);
 
 } // namespace foretrace::fit
-
-#endif

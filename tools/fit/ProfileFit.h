@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From measured durations to the parameters of a device's profile.
-#ifndef FORETRACE_TOOLS_FIT_PROFILEFIT_H
-#define FORETRACE_TOOLS_FIT_PROFILEFIT_H
+#pragma once
 
 #include "lang/RowWriter.h"
 #include "tools/fit/Measurements.h"
@@ -62,5 +61,3 @@ private:
 };
 
 } // namespace foretrace::fit
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From the traces of a run to the parameters of a device's profile.
-#ifndef FORETRACE_TOOLS_FIT_TRACEFIT_H
-#define FORETRACE_TOOLS_FIT_TRACEFIT_H
+#pragma once
 
 #include "tools/compiler/CompiledJob.h"
 #include "tools/fit/ProfileFit.h"
@@ -34,5 +33,3 @@ void report(const ProfileFit &Of, const PipelineEstimate &Whole, RowFormat As,
             llvm::raw_ostream &OS);
 
 } // namespace foretrace::fit
-
-#endif

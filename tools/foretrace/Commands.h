@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The subcommands of the tool and what they exit with.
-#ifndef FORETRACE_TOOLS_COMMANDS_H
-#define FORETRACE_TOOLS_COMMANDS_H
+#pragma once
 
 #include "llvm/Support/CommandLine.h"
 
@@ -51,5 +50,3 @@ ExitCode usageError(const llvm::Twine &Text);
 ExitCode runCommandLine(int Argc, char **Argv);
 
 } // namespace foretrace
-
-#endif

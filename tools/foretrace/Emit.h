@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The emitter of a run, as the options of the command line ask for it.
-#ifndef FORETRACE_TOOLS_EMIT_H
-#define FORETRACE_TOOLS_EMIT_H
+#pragma once
 
 #include "frontend/Frontend.h"
 #include "tools/driver/Emitter.h"
@@ -22,5 +21,3 @@ driver::Emitter makeEmitter(llvm::StringRef Path, driver::Destination To,
 ExitCode fixIfAsked(const FrontendOptions &Options);
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // The job of a subcommand: its file, what the command line changes in it, and
 // the traces it is held against.
-#ifndef FORETRACE_TOOLS_JOBOPTIONS_H
-#define FORETRACE_TOOLS_JOBOPTIONS_H
+#pragma once
 
 #include "tools/compiler/Compiler.h"
 #include "tools/foretrace/Commands.h"
@@ -26,5 +25,3 @@ bool isJobPrinted();
 ExitCode printJob();
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Options of `foretrace sweep` for one that several processes do.
-#ifndef FORETRACE_TOOLS_LAUNCHOPTIONS_H
-#define FORETRACE_TOOLS_LAUNCHOPTIONS_H
+#pragma once
 
 #include "tools/sweep/Launch.h"
 
@@ -12,5 +11,3 @@ namespace foretrace {
 sweep::LaunchOptions launchOptions();
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Shows the diagnostics of a run on standard error as the options ask.
-#ifndef FORETRACE_TOOLS_MESSAGES_H
-#define FORETRACE_TOOLS_MESSAGES_H
+#pragma once
 
 #include "lang/DiagnosticClient.h"
 #include "tools/foretrace/Commands.h"
@@ -41,5 +40,3 @@ ExitCode failure(llvm::Error E);
 std::vector<std::string> warningWords();
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Runs passes with the options that `compile` and `opt` share: printing,
 // verifying, timing and statistics.
-#ifndef FORETRACE_TOOLS_PIPELINE_H
-#define FORETRACE_TOOLS_PIPELINE_H
+#pragma once
 
 #include "passes/PassManager.h"
 
@@ -21,5 +20,3 @@ void showStatistics(const ir::Program &P);
 bool checkPipelineOptions();
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // The index of a checkpoint of Hugging Face, model.safetensors.index.json: the
 // size of all weights, and their names.
-#ifndef FORETRACE_TOOLS_IMPORTERS_CHECKPOINTINDEX_H
-#define FORETRACE_TOOLS_IMPORTERS_CHECKPOINTINDEX_H
+#pragma once
 
 #include "tools/importers/Importers.h"
 
@@ -25,5 +24,3 @@ std::optional<CheckpointIndex> readCheckpointIndex(llvm::StringRef Config,
                                                    ImportRequest &Request);
 
 } // namespace foretrace::importers
-
-#endif

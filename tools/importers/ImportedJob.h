@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A job that was made of another tool's description, on its way to text.
-#ifndef FORETRACE_TOOLS_IMPORTERS_IMPORTEDJOB_H
-#define FORETRACE_TOOLS_IMPORTERS_IMPORTEDJOB_H
+#pragma once
 
 #include "tools/importers/formulas/FormulaEvaluator.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -83,5 +82,3 @@ std::string wordOf(llvm::StringRef Name);
 std::string modelNameOf(llvm::StringRef Path);
 
 } // namespace foretrace::importers
-
-#endif

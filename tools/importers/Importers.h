@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The formats of other tools that can be imported, a row each.
-#ifndef FORETRACE_TOOLS_IMPORTERS_IMPORTERS_H
-#define FORETRACE_TOOLS_IMPORTERS_IMPORTERS_H
+#pragma once
 
 #include "lang/Diagnostic.h"
 #include "lang/SourceFiles.h"
@@ -65,5 +64,3 @@ std::optional<ImportedJob> importCalculon(ImportRequest &Request);
 std::optional<ImportedJob> importMegatron(ImportRequest &Request);
 
 } // namespace foretrace::importers
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Files with arguments of Megatron-LM, told apart by what they hold.
-#ifndef FORETRACE_TOOLS_IMPORTERS_READMEGATRONFILE_H
-#define FORETRACE_TOOLS_IMPORTERS_READMEGATRONFILE_H
+#pragma once
 
 #include "tools/importers/Importers.h"
 #include "tools/importers/formulas/ForeignValue.h"
@@ -24,5 +23,3 @@ struct MegatronArguments {
 std::optional<MegatronArguments> readMegatronFile(ImportRequest &Request);
 
 } // namespace foretrace::importers
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Applies a mapping to an input: makes the job that its formulas describe.
-#ifndef FORETRACE_TOOLS_IMPORTERS_TRANSLATION_H
-#define FORETRACE_TOOLS_IMPORTERS_TRANSLATION_H
+#pragma once
 
 #include "tools/importers/ImportedJob.h"
 #include "tools/importers/formulas/FormulaEvaluator.h"
@@ -30,5 +29,3 @@ void reportSections(Pages &Classes, const ForeignValue &Of, KeyCounts &Counts,
                     DiagnosticEngine &Diags);
 
 } // namespace foretrace::importers
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Where a byte is in a text that need not be a whole file: what someone types
 // has open sections most of the time.
-#ifndef FORETRACE_TOOLS_LSP_CONTEXT_H
-#define FORETRACE_TOOLS_LSP_CONTEXT_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -26,5 +25,3 @@ Context contextAt(llvm::StringRef Text, size_t Byte,
                   llvm::function_ref<bool(llvm::StringRef)> IsSection);
 
 } // namespace foretrace::lsp
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A queue of received messages, filled by a reader thread.
-#ifndef FORETRACE_TOOLS_LSP_INBOX_H
-#define FORETRACE_TOOLS_LSP_INBOX_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include <condition_variable>
@@ -42,5 +41,3 @@ private:
 };
 
 } // namespace foretrace::lsp
-
-#endif

@@ -2,8 +2,7 @@
 //
 // The words of a text that need not be a whole file: what someone types has
 // open sections and strings most of the time.
-#ifndef FORETRACE_TOOLS_LSP_LEXER_H
-#define FORETRACE_TOOLS_LSP_LEXER_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include <vector>
@@ -33,5 +32,3 @@ bool isReserved(llvm::StringRef Word);
 std::vector<LooseToken> tokensOf(llvm::StringRef Text);
 
 } // namespace foretrace::lsp
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Where files define names, and where they use them: params, lets, models,
 // blocks, layers, and tables that an import names.
-#ifndef FORETRACE_TOOLS_LSP_NAMES_H
-#define FORETRACE_TOOLS_LSP_NAMES_H
+#pragma once
 
 #include "lang/AST.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -79,5 +78,3 @@ private:
 };
 
 } // namespace foretrace::lsp
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Positions of the language server protocol, which count lines and UTF-16 code
 // units from 0, and bytes of a text.
-#ifndef FORETRACE_TOOLS_LSP_POSITIONS_H
-#define FORETRACE_TOOLS_LSP_POSITIONS_H
+#pragma once
 
 #include "lang/Source.h"
 #include "llvm/Support/JSON.h"
@@ -27,5 +26,3 @@ std::string pathOf(llvm::StringRef Uri);
 std::string uriOf(llvm::StringRef Path);
 
 } // namespace foretrace::lsp
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A language server (LSP 3.17) on the compiler's session.
-#ifndef FORETRACE_TOOLS_LSP_SERVER_H
-#define FORETRACE_TOOLS_LSP_SERVER_H
+#pragma once
 
 #include "frontend/KeyList.h"
 #include "tools/compiler/Compiler.h"
@@ -130,5 +129,3 @@ private:
 };
 
 } // namespace foretrace::lsp
-
-#endif

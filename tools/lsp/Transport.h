@@ -2,8 +2,7 @@
 //
 // Messages of the language server protocol over two streams: a header with
 // `Content-Length`, and a JSON object.
-#ifndef FORETRACE_TOOLS_LSP_TRANSPORT_H
-#define FORETRACE_TOOLS_LSP_TRANSPORT_H
+#pragma once
 
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -18,5 +17,3 @@ std::optional<std::string> readMessage(std::FILE *In);
 void writeMessage(const llvm::json::Value &Message, llvm::raw_ostream &Out);
 
 } // namespace foretrace::lsp
-
-#endif

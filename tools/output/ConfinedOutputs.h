@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Keeps the files of a job's `emit` block in the output folder.
-#ifndef FORETRACE_TOOLS_OUTPUT_CONFINEDOUTPUTS_H
-#define FORETRACE_TOOLS_OUTPUT_CONFINEDOUTPUTS_H
+#pragma once
 
 #include "backends/Backend.h"
 
@@ -33,5 +32,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Steps that can be taken back.
-#ifndef FORETRACE_TOOLS_OUTPUT_EXCHANGE_H
-#define FORETRACE_TOOLS_OUTPUT_EXCHANGE_H
+#pragma once
 
 #include <string>
 #include <system_error>
@@ -26,5 +25,3 @@ Exchange exchange(const std::string &From, const std::string &To);
 std::error_code syncFolder(const std::string &Path);
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // The files of one run: written to folders beside their targets, renamed when
 // every one of them is complete, removed otherwise.
-#ifndef FORETRACE_TOOLS_OUTPUT_FILEOUTPUTS_H
-#define FORETRACE_TOOLS_OUTPUT_FILEOUTPUTS_H
+#pragma once
 
 #include "backends/OutputSet.h"
 #include "lang/Diagnostic.h"
@@ -139,5 +138,3 @@ bool hasFolder(llvm::StringRef Path, DiagnosticEngine &Diags);
 bool isStream(llvm::StringRef Path);
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One open file that is being written.
-#ifndef FORETRACE_TOOLS_OUTPUT_FILESTREAM_H
-#define FORETRACE_TOOLS_OUTPUT_FILESTREAM_H
+#pragma once
 
 #include "backends/OutputSet.h"
 #include "tools/output/Progress.h"
@@ -45,5 +44,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which spellings of a path mean one folder.
-#ifndef FORETRACE_TOOLS_OUTPUT_FOLDERIDENTITY_H
-#define FORETRACE_TOOLS_OUTPUT_FOLDERIDENTITY_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include <string>
@@ -14,5 +13,3 @@ namespace foretrace {
 std::string identityOf(llvm::StringRef Path);
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which files a run reads, so that it writes over none of them.
-#ifndef FORETRACE_TOOLS_OUTPUT_INPUTFILES_H
-#define FORETRACE_TOOLS_OUTPUT_INPUTFILES_H
+#pragma once
 
 #include "lang/SourceFiles.h"
 #include "llvm/Support/Error.h"
@@ -47,5 +46,3 @@ public:
 };
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // What must not outlive the process: removed by whoever owns it, or by what
 // ends the process, as the handler of a signal.
-#ifndef FORETRACE_TOOLS_OUTPUT_LEFTOVER_H
-#define FORETRACE_TOOLS_OUTPUT_LEFTOVER_H
+#pragma once
 
 #include <csignal>
 
@@ -67,5 +66,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

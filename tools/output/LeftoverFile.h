@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A file that somebody else writes, for the time of a step.
-#ifndef FORETRACE_TOOLS_OUTPUT_LEFTOVERFILE_H
-#define FORETRACE_TOOLS_OUTPUT_LEFTOVERFILE_H
+#pragma once
 
 #include "tools/output/Leftover.h"
 #include "llvm/ADT/StringRef.h"
@@ -33,5 +32,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

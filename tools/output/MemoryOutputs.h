@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Files that go to the program that asked for them, not to the disk.
-#ifndef FORETRACE_TOOLS_OUTPUT_MEMORYOUTPUTS_H
-#define FORETRACE_TOOLS_OUTPUT_MEMORYOUTPUTS_H
+#pragma once
 
 #include "backends/OutputSet.h"
 #include "llvm/ADT/StringSet.h"
@@ -36,5 +35,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How far the writing of files is, on a terminal.
-#ifndef FORETRACE_TOOLS_OUTPUT_PROGRESS_H
-#define FORETRACE_TOOLS_OUTPUT_PROGRESS_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include <atomic>
@@ -36,5 +35,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

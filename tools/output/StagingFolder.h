@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Folders that are there for the time of a run.
-#ifndef FORETRACE_TOOLS_OUTPUT_STAGINGFOLDER_H
-#define FORETRACE_TOOLS_OUTPUT_STAGINGFOLDER_H
+#pragma once
 
 #include "tools/output/Leftover.h"
 #include "llvm/ADT/StringRef.h"
@@ -121,5 +120,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

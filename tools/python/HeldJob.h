@@ -2,8 +2,7 @@
 //
 // A job as the Python module holds it: compiled in a session of its own, asked
 // as the subcommands ask it. Nothing in here knows Python.
-#ifndef FORETRACE_TOOLS_PYTHON_HELDJOB_H
-#define FORETRACE_TOOLS_PYTHON_HELDJOB_H
+#pragma once
 
 #include "tools/compiler/Compiler.h"
 #include "tools/explain/Explain.h"
@@ -81,5 +80,3 @@ private:
 };
 
 } // namespace foretrace::python
-
-#endif

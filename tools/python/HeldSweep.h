@@ -2,8 +2,7 @@
 //
 // A sweep whose accepted points are columns in memory. Nothing in here knows
 // Python.
-#ifndef FORETRACE_TOOLS_PYTHON_HELDSWEEP_H
-#define FORETRACE_TOOLS_PYTHON_HELDSWEEP_H
+#pragma once
 
 #include "tools/python/HeldJob.h"
 #include "tools/sweep/Report.h"
@@ -69,5 +68,3 @@ private:
 };
 
 } // namespace foretrace::python
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From the traces of a run to times and links: what `cost calibrated` reads.
-#ifndef FORETRACE_TOOLS_RUNS_CALIBRATION_H
-#define FORETRACE_TOOLS_RUNS_CALIBRATION_H
+#pragma once
 
 #include "backends/megatron/Skeleton.h"
 #include "backends/megatron/Timing.h"
@@ -146,5 +145,3 @@ private:
 };
 
 } // namespace foretrace::runs
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Holds what a real run left against the job it should be of.
-#ifndef FORETRACE_TOOLS_RUNS_CHECK_H
-#define FORETRACE_TOOLS_RUNS_CHECK_H
+#pragma once
 
 #include "tools/compiler/CompiledJob.h"
 #include "tools/runs/RunChecker.h"
@@ -41,5 +40,3 @@ std::optional<CheckSummary> checkLog(CompiledJob &Job,
                                      RunReport &Out);
 
 } // namespace foretrace::runs
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What holding a run against its job gives, for whoever shows it.
-#ifndef FORETRACE_TOOLS_RUNS_CHECKRESULT_H
-#define FORETRACE_TOOLS_RUNS_CHECKRESULT_H
+#pragma once
 
 #include "tools/runs/Matcher.h"
 #include "tools/runs/TraceFiles.h"
@@ -31,5 +30,3 @@ struct CheckSummary {
 };
 
 } // namespace foretrace::runs
-
-#endif

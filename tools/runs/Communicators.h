@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where each communicator of a run first left the plan.
-#ifndef FORETRACE_TOOLS_RUNS_COMMUNICATORS_H
-#define FORETRACE_TOOLS_RUNS_COMMUNICATORS_H
+#pragma once
 
 #include "ir/model/Ranks.h"
 #include "tools/runs/Matcher.h"
@@ -37,5 +36,3 @@ private:
 };
 
 } // namespace foretrace::runs
-
-#endif

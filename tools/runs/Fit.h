@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The least that fitting measured times takes.
-#ifndef FORETRACE_TOOLS_RUNS_FIT_H
-#define FORETRACE_TOOLS_RUNS_FIT_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include <vector>
@@ -40,5 +39,3 @@ std::vector<double> solveNonNegative(llvm::ArrayRef<std::vector<double>> A,
 size_t rankOf(std::vector<std::vector<double>> A);
 
 } // namespace foretrace::runs
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Why traces differ from their job: other values of its keys, with which they
 // don't, or hardly.
-#ifndef FORETRACE_TOOLS_RUNS_HINTS_H
-#define FORETRACE_TOOLS_RUNS_HINTS_H
+#pragma once
 
 #include "backends/megatron/Trace.h"
 #include "tools/compiler/CompiledJob.h"
@@ -28,5 +27,3 @@ std::vector<Hint> findHints(CompiledJob &Job, megatron::Instrumentation How,
                             const std::set<int64_t> &Numbers);
 
 } // namespace foretrace::runs
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the traces of a run say of its job, and what they can't say.
-#ifndef FORETRACE_TOOLS_RUNS_INFERENCE_H
-#define FORETRACE_TOOLS_RUNS_INFERENCE_H
+#pragma once
 
 #include "ir/model/Spec.h"
 #include "tools/runs/TraceFiles.h"
@@ -72,5 +71,3 @@ private:
 bool isLogFile(llvm::StringRef Path);
 
 } // namespace foretrace::runs
-
-#endif

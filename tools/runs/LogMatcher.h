@@ -3,8 +3,7 @@
 // Holds the log of a run of Optimus-Prime against its plan. Ranks write to one
 // terminal, so lines come in any order and may stand behind each other: what is
 // looked for is looked for in the whole text.
-#ifndef FORETRACE_TOOLS_RUNS_LOGMATCHER_H
-#define FORETRACE_TOOLS_RUNS_LOGMATCHER_H
+#pragma once
 
 #include "backends/optimus/Job.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -35,5 +34,3 @@ LogSummary matchLog(const optimus::PartitionJob &J, llvm::StringRef Text,
                     llvm::function_ref<void(LogDifference)> Report);
 
 } // namespace foretrace::runs
-
-#endif

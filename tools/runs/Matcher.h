@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Holds the trace of one rank against its skeleton, row by row.
-#ifndef FORETRACE_TOOLS_RUNS_MATCHER_H
-#define FORETRACE_TOOLS_RUNS_MATCHER_H
+#pragma once
 
 #include "backends/megatron/Skeleton.h"
 #include "lang/diagnostics/Runs.h"
@@ -132,5 +131,3 @@ private:
 };
 
 } // namespace foretrace::runs
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Costs as a TOML file that a job can import.
-#ifndef FORETRACE_TOOLS_RUNS_PROFILE_H
-#define FORETRACE_TOOLS_RUNS_PROFILE_H
+#pragma once
 
 #include "ir/model/Spec.h"
 #include "llvm/ADT/StringRef.h"
@@ -19,5 +18,3 @@ void writeProfile(const ir::CostSpec &C, llvm::StringRef Comment,
                   llvm::raw_ostream &OS);
 
 } // namespace foretrace::runs
-
-#endif

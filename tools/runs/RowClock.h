@@ -2,8 +2,7 @@
 //
 // Whether the times of a rank's rows can be: what it does, it does one after
 // the other, and the calls of a row happen while it lasts.
-#ifndef FORETRACE_TOOLS_RUNS_ROWCLOCK_H
-#define FORETRACE_TOOLS_RUNS_ROWCLOCK_H
+#pragma once
 
 #include "tools/runs/TraceReader.h"
 #include <functional>
@@ -62,5 +61,3 @@ private:
 };
 
 } // namespace foretrace::runs
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Holds the traces of a run against its plan: each for itself, then all
 // together. Whoever uses what a run left asks this first.
-#ifndef FORETRACE_TOOLS_RUNS_RUNCHECKER_H
-#define FORETRACE_TOOLS_RUNS_RUNCHECKER_H
+#pragma once
 
 #include "tools/runs/TracePlan.h"
 #include <set>
@@ -70,5 +69,3 @@ private:
 };
 
 } // namespace foretrace::runs
-
-#endif

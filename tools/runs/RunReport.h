@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reports what a check finds as diagnostics, for any client.
-#ifndef FORETRACE_TOOLS_RUNS_RUNREPORT_H
-#define FORETRACE_TOOLS_RUNS_RUNREPORT_H
+#pragma once
 
 #include "lang/DiagnosticClient.h"
 #include "tools/runs/CheckResult.h"
@@ -42,5 +41,3 @@ void printSummary(const CheckSummary &S, llvm::raw_ostream &OS);
 void printSummaryJSON(const CheckSummary &S, llvm::raw_ostream &OS);
 
 } // namespace foretrace::runs
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Differences between a run and its plan that are known and allowed: a TOML
 // file with a table for each.
-#ifndef FORETRACE_TOOLS_RUNS_TOLERANCE_H
-#define FORETRACE_TOOLS_RUNS_TOLERANCE_H
+#pragma once
 
 #include "lang/Diagnostic.h"
 #include "lang/SourceFiles.h"
@@ -27,5 +26,3 @@ std::optional<std::vector<Allowance>> readTolerance(llvm::StringRef Path,
                                                     DiagnosticEngine &Diags);
 
 } // namespace foretrace::runs
-
-#endif

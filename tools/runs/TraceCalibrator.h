@@ -2,8 +2,7 @@
 //
 // Calibrates a job by the traces of a run of it: what they measured, as a
 // profile, and how well a replay with it meets them.
-#ifndef FORETRACE_TOOLS_RUNS_TRACECALIBRATOR_H
-#define FORETRACE_TOOLS_RUNS_TRACECALIBRATOR_H
+#pragma once
 
 #include "lang/RowWriter.h"
 #include "tools/runs/Calibration.h"
@@ -47,5 +46,3 @@ private:
 };
 
 } // namespace foretrace::runs
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The trace files of a run, and their lines.
-#ifndef FORETRACE_TOOLS_RUNS_TRACEFILES_H
-#define FORETRACE_TOOLS_RUNS_TRACEFILES_H
+#pragma once
 
 #include "tools/runs/TraceReader.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -55,5 +54,3 @@ llvm::Error forEachLine(llvm::StringRef Path,
                         size_t MaxBytes = SIZE_MAX);
 
 } // namespace foretrace::runs
-
-#endif

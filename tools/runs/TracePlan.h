@@ -2,8 +2,7 @@
 //
 // What the traces of a run are held against: the job, as some instrumentation
 // would log it.
-#ifndef FORETRACE_TOOLS_RUNS_TRACEPLAN_H
-#define FORETRACE_TOOLS_RUNS_TRACEPLAN_H
+#pragma once
 
 #include "ir/model/Ranks.h"
 #include "tools/compiler/CompiledJob.h"
@@ -45,5 +44,3 @@ private:
 };
 
 } // namespace foretrace::runs
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Reads the lines of a real trace, whatever dialect: keys that are not known
 // are skipped.
-#ifndef FORETRACE_TOOLS_RUNS_TRACEREADER_H
-#define FORETRACE_TOOLS_RUNS_TRACEREADER_H
+#pragma once
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -55,5 +54,3 @@ std::string whyNoTime(llvm::StringRef Text, double Most);
 llvm::Error parseRow(llvm::StringRef Line, SeenRow &Row);
 
 } // namespace foretrace::runs
-
-#endif

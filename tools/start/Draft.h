@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A new job in the making. Private to tools/start.
-#ifndef FORETRACE_TOOLS_START_DRAFT_H
-#define FORETRACE_TOOLS_START_DRAFT_H
+#pragma once
 
 #include "analysis/DeviceMemory.h"
 #include "tools/start/LayoutSearch.h"
@@ -69,5 +68,3 @@ std::string keptKeys(const importers::SectionText &S,
                      llvm::ArrayRef<std::string> Overrides);
 
 } // namespace foretrace::start
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Names of the library on the command line, and files in their place.
-#ifndef FORETRACE_TOOLS_START_IMPORTPATH_H
-#define FORETRACE_TOOLS_START_IMPORTPATH_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -19,5 +18,3 @@ llvm::Expected<std::string> importFor(llvm::StringRef Name,
                                       llvm::StringRef Job);
 
 } // namespace foretrace::start
-
-#endif

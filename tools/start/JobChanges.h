@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Changes of a job with which it fits, or with which an iteration is shorter.
-#ifndef FORETRACE_TOOLS_START_JOBCHANGES_H
-#define FORETRACE_TOOLS_START_JOBCHANGES_H
+#pragma once
 
 #include "backends/figures/Figures.h"
 #include "tools/compiler/Compiler.h"
@@ -41,5 +40,3 @@ driver::EmitterOptions offerChanges(Compiler &Session, llvm::StringRef Path,
                                     const FrontendOptions &Reading);
 
 } // namespace foretrace::start
-
-#endif

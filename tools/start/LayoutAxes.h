@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The keys that a search for a layout varies, and their values.
-#ifndef FORETRACE_TOOLS_START_LAYOUTAXES_H
-#define FORETRACE_TOOLS_START_LAYOUTAXES_H
+#pragma once
 
 #include "ir/model/Spec.h"
 #include <string>
@@ -45,5 +44,3 @@ LayoutAxes axesOf(const ir::Spec &S);
 LayoutAxes axesAround(const ir::Spec &S, bool OfMemory);
 
 } // namespace foretrace::start
-
-#endif

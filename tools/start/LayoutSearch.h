@@ -2,8 +2,7 @@
 //
 // Finds layouts for a job, by sweeps: over the keys that it leaves open, or
 // around the layout that it has.
-#ifndef FORETRACE_TOOLS_START_LAYOUTSEARCH_H
-#define FORETRACE_TOOLS_START_LAYOUTSEARCH_H
+#pragma once
 
 #include "frontend/Frontend.h"
 #include "tools/start/LayoutAxes.h"
@@ -90,5 +89,3 @@ std::vector<FoundLayout> variationsOf(const LayoutAxes &Axes,
                                       const FoundLayout &L);
 
 } // namespace foretrace::start
-
-#endif

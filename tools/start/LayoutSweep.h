@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sweeps over layouts that have the same options. Private to tools/start.
-#ifndef FORETRACE_TOOLS_START_LAYOUTSWEEP_H
-#define FORETRACE_TOOLS_START_LAYOUTSWEEP_H
+#pragma once
 
 #include "tools/start/LayoutSearch.h"
 
@@ -53,5 +52,3 @@ bool isConsistent(const LayoutAxes &Axes, llvm::ArrayRef<size_t> Options);
 std::vector<Region> regionsAround(const LayoutAxes &Axes, const FoundLayout &L);
 
 } // namespace foretrace::start
-
-#endif

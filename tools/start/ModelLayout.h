@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The layout of a job that is the name of a model.
-#ifndef FORETRACE_TOOLS_START_MODELLAYOUT_H
-#define FORETRACE_TOOLS_START_MODELLAYOUT_H
+#pragma once
 
 #include "tools/compiler/Compiler.h"
 
@@ -16,5 +15,3 @@ void chooseLayout(Compiler &Session, llvm::StringRef Path,
                   FrontendOptions &Options, DiagnosticEngine &Diags);
 
 } // namespace foretrace::start
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A job to begin with: a model, a cluster, and a layout that fits.
-#ifndef FORETRACE_TOOLS_START_NEWJOB_H
-#define FORETRACE_TOOLS_START_NEWJOB_H
+#pragma once
 
 #include "tools/importers/ImportedJob.h"
 #include "llvm/Support/Error.h"
@@ -47,5 +46,3 @@ takeOverrides(std::vector<std::string> Given, NewJobRequest &To);
 llvm::Expected<NewJob> makeNewJob(NewJobRequest Request);
 
 } // namespace foretrace::start
-
-#endif

@@ -3,8 +3,7 @@
 // Order of the axes of a sweep: outer axes need the job to be read again; inner
 // ones are numbers of `train`, `parallel` and the model, whose values are
 // columns.
-#ifndef FORETRACE_TOOLS_SWEEP_AXISORDER_H
-#define FORETRACE_TOOLS_SWEEP_AXISORDER_H
+#pragma once
 
 #include "ir/model/Expr.h"
 #include "tools/sweep/Space.h"
@@ -36,5 +35,3 @@ struct AxisOrder {
 };
 
 } // namespace foretrace::sweep
-
-#endif

@@ -3,8 +3,7 @@
 // What the best point of a sweep does not tell: whether its goal ranks points
 // at all, and what the estimate of its time leaves out.
 // Private to the sweep.
-#ifndef FORETRACE_TOOLS_SWEEP_CHECKGOAL_H
-#define FORETRACE_TOOLS_SWEEP_CHECKGOAL_H
+#pragma once
 
 #include "tools/sweep/Report.h"
 
@@ -25,5 +24,3 @@ void reportGoal(Compiler &Session, const Sweep &S, const Summary &Of,
                 DiagnosticEngine &Diags);
 
 } // namespace foretrace::sweep
-
-#endif

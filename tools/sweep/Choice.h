@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which of the accepted points a sweep keeps.
-#ifndef FORETRACE_TOOLS_SWEEP_CHOICE_H
-#define FORETRACE_TOOLS_SWEEP_CHOICE_H
+#pragma once
 
 #include "frontend/sweep/SweepSpec.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -67,5 +66,3 @@ private:
 };
 
 } // namespace foretrace::sweep
-
-#endif

@@ -2,8 +2,7 @@
 //
 // A file of SQLite, with its failures as errors that name it. The only door to
 // the library. Private to the sweep.
-#ifndef FORETRACE_TOOLS_SWEEP_CONNECTION_H
-#define FORETRACE_TOOLS_SWEEP_CONNECTION_H
+#pragma once
 
 #include "llvm/Support/Error.h"
 #include <memory>
@@ -76,5 +75,3 @@ private:
 };
 
 } // namespace foretrace::sweep
-
-#endif

@@ -4,8 +4,7 @@
 // sweep runs (docs/sweeps.md has the tables). A unit is written in one
 // transaction: whenever a sweep ends, the file is whole, and the same sweep
 // resumes from it.
-#ifndef FORETRACE_TOOLS_SWEEP_DATABASE_H
-#define FORETRACE_TOOLS_SWEEP_DATABASE_H
+#pragma once
 
 #include "lang/RowWriter.h"
 #include "tools/output/InputFiles.h"
@@ -98,5 +97,3 @@ private:
 llvm::Expected<std::vector<int64_t>> chooseRows(Connection &C, Chooser &To);
 
 } // namespace foretrace::sweep
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What tells texts from each other. Private to the sweep.
-#ifndef FORETRACE_TOOLS_SWEEP_DIGEST_H
-#define FORETRACE_TOOLS_SWEEP_DIGEST_H
+#pragma once
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SHA256.h"
@@ -18,5 +17,3 @@ inline std::string digestOf(llvm::StringRef Bytes) {
 }
 
 } // namespace foretrace::sweep
-
-#endif

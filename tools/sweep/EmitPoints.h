@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Emits the points that a sweep kept, each into a folder of its own.
-#ifndef FORETRACE_TOOLS_SWEEP_EMITPOINTS_H
-#define FORETRACE_TOOLS_SWEEP_EMITPOINTS_H
+#pragma once
 
 #include "tools/output/FileOutputs.h"
 #include "tools/sweep/Database.h"
@@ -43,5 +42,3 @@ emitPoints(Compiler &Session, const Sweep &S, Database &DB,
            DiagnosticEngine &Diags);
 
 } // namespace foretrace::sweep
-
-#endif

@@ -3,8 +3,7 @@
 // Judges and measures the points of a sweep. Axes that are numbers of sections
 // are evaluated in columns, in structures that are compiled once; every
 // combination of the others is read as a job of its own.
-#ifndef FORETRACE_TOOLS_SWEEP_ENGINE_H
-#define FORETRACE_TOOLS_SWEEP_ENGINE_H
+#pragma once
 
 #include "analysis/Figures.h"
 #include "frontend/sweep/CompileSweep.h"
@@ -139,5 +138,3 @@ private:
 };
 
 } // namespace foretrace::sweep
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Expressions of a sweep, conditions or metrics, for some points at a time.
 // Private to the sweep.
-#ifndef FORETRACE_TOOLS_SWEEP_FORMULAS_H
-#define FORETRACE_TOOLS_SWEEP_FORMULAS_H
+#pragma once
 
 #include "frontend/sweep/SweepSpec.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -36,5 +35,3 @@ private:
 };
 
 } // namespace foretrace::sweep
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The disk as a sweep found it. Private to the sweep.
-#ifndef FORETRACE_TOOLS_SWEEP_FROZENFILES_H
-#define FORETRACE_TOOLS_SWEEP_FROZENFILES_H
+#pragma once
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/VirtualFileSystem.h"
@@ -44,5 +43,3 @@ private:
 };
 
 } // namespace foretrace::sweep
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Has several processes do a sweep: on this machine, or as jobs of Slurm.
-#ifndef FORETRACE_TOOLS_SWEEP_LAUNCH_H
-#define FORETRACE_TOOLS_SWEEP_LAUNCH_H
+#pragma once
 
 #include "tools/output/InputFiles.h"
 #include "tools/sweep/Engine.h"
@@ -36,5 +35,3 @@ llvm::Expected<bool> launch(const Sweep &S, llvm::ArrayRef<std::string> Command,
                             llvm::raw_ostream &OS);
 
 } // namespace foretrace::sweep
-
-#endif

@@ -3,8 +3,7 @@
 // A sweep that several processes do: the commands of its shards, and the one
 // that merges what they found. Who runs them is another matter: this machine,
 // or a cluster (Slurm.h).
-#ifndef FORETRACE_TOOLS_SWEEP_PARTS_H
-#define FORETRACE_TOOLS_SWEEP_PARTS_H
+#pragma once
 
 #include "tools/sweep/Engine.h"
 #include "tools/sweep/Shell.h"
@@ -43,5 +42,3 @@ llvm::Error makeFolder(const Parts &P);
 llvm::Error runHere(const Parts &P, unsigned AtOnce);
 
 } // namespace foretrace::sweep
-
-#endif

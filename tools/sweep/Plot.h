@@ -3,8 +3,7 @@
 // What a sweep found, as a page of HTML: its points over two columns with their
 // Pareto front, the same points over all axes, and why others are rejected. The
 // page needs nothing but a browser.
-#ifndef FORETRACE_TOOLS_SWEEP_PLOT_H
-#define FORETRACE_TOOLS_SWEEP_PLOT_H
+#pragma once
 
 #include "tools/output/FileOutputs.h"
 #include "llvm/ADT/StringRef.h"
@@ -57,5 +56,3 @@ llvm::Error writePage(Plot &Of, const OutputOptions &Options,
                       InputFiles Inputs = {});
 
 } // namespace foretrace::sweep
-
-#endif

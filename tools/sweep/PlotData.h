@@ -2,8 +2,7 @@
 //
 // Data of the page of a sweep, as JSON. Rows of the database are read one by
 // one: only the front and the values of axes are held. Private to the sweep.
-#ifndef FORETRACE_TOOLS_SWEEP_PLOTDATA_H
-#define FORETRACE_TOOLS_SWEEP_PLOTDATA_H
+#pragma once
 
 #include "tools/sweep/Connection.h"
 #include "tools/sweep/Plot.h"
@@ -78,5 +77,3 @@ private:
 };
 
 } // namespace foretrace::sweep
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Filters and metrics that a sweep defines for its points, besides the metrics
 // of the analyses. Private to the sweep.
-#ifndef FORETRACE_TOOLS_SWEEP_POINTFILTER_H
-#define FORETRACE_TOOLS_SWEEP_POINTFILTER_H
+#pragma once
 
 #include "tools/sweep/Engine.h"
 #include "tools/sweep/Formulas.h"
@@ -93,5 +92,3 @@ inline int64_t spanAt(const AxisOrder &P, size_t Depth) {
 }
 
 } // namespace foretrace::sweep
-
-#endif

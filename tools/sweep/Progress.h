@@ -2,8 +2,7 @@
 //
 // How far a sweep is: on a terminal a line that changes, for programs lines of
 // JSON, nothing in a pipe. On standard error.
-#ifndef FORETRACE_TOOLS_SWEEP_PROGRESS_H
-#define FORETRACE_TOOLS_SWEEP_PROGRESS_H
+#pragma once
 
 #include "tools/sweep/Report.h"
 #include <chrono>
@@ -34,5 +33,3 @@ private:
 };
 
 } // namespace foretrace::sweep
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs a sweep, and says what came of it.
-#ifndef FORETRACE_TOOLS_SWEEP_REPORT_H
-#define FORETRACE_TOOLS_SWEEP_REPORT_H
+#pragma once
 
 #include "tools/sweep/Database.h"
 #include "tools/sweep/Verdict.h"
@@ -78,5 +77,3 @@ void reportEffects(const Sweep &S, const Summary &Of, DiagnosticEngine &Diags);
 bool canBeSwept(const CompiledJob &Job, const SourceFiles &Sources);
 
 } // namespace foretrace::sweep
-
-#endif

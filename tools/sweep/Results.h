@@ -2,8 +2,7 @@
 //
 // What simulators say of the points that a sweep emitted: a script that runs
 // them, and the way of their results back into the database.
-#ifndef FORETRACE_TOOLS_SWEEP_RESULTS_H
-#define FORETRACE_TOOLS_SWEEP_RESULTS_H
+#pragma once
 
 #include "tools/output/FileOutputs.h"
 #include "tools/sweep/Database.h"
@@ -27,5 +26,3 @@ llvm::Expected<CollectedResults> collectResults(llvm::StringRef Path,
                                                 llvm::StringRef Folder);
 
 } // namespace foretrace::sweep
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A whole sweep: its points, its database, its files and its page.
-#ifndef FORETRACE_TOOLS_SWEEP_RUN_H
-#define FORETRACE_TOOLS_SWEEP_RUN_H
+#pragma once
 
 #include "tools/sweep/EmitPoints.h"
 #include "tools/sweep/Plot.h"
@@ -49,5 +48,3 @@ struct FileQuestions {
 llvm::Error answerFromFile(const FileQuestions &Of);
 
 } // namespace foretrace::sweep
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The tables of a sweep's database. Private to the sweep.
-#ifndef FORETRACE_TOOLS_SWEEP_SCHEMA_H
-#define FORETRACE_TOOLS_SWEEP_SCHEMA_H
+#pragma once
 
 #include "tools/sweep/Connection.h"
 #include "tools/sweep/Engine.h"
@@ -63,5 +62,3 @@ viewWith(Connection &C, llvm::StringRef Flag,
 llvm::Expected<int64_t> countPoints(Connection &C);
 
 } // namespace foretrace::sweep
-
-#endif

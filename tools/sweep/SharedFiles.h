@@ -2,8 +2,7 @@
 //
 // Files that points have in common are on the disk once: points that differ in
 // their network alone have the same workload. Private to the sweep.
-#ifndef FORETRACE_TOOLS_SWEEP_SHAREDFILES_H
-#define FORETRACE_TOOLS_SWEEP_SHAREDFILES_H
+#pragma once
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
@@ -38,5 +37,3 @@ llvm::Error fileError(llvm::StringRef Path, std::error_code Code);
 llvm::Expected<std::vector<std::string>> filesIn(llvm::StringRef Folder);
 
 } // namespace foretrace::sweep
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Commands: as a shell reads them, and run. A command is its words, of which
 // the first is the program.
-#ifndef FORETRACE_TOOLS_SWEEP_SHELL_H
-#define FORETRACE_TOOLS_SWEEP_SHELL_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -32,5 +31,3 @@ struct Outcome {
 llvm::Expected<Outcome> capture(llvm::ArrayRef<std::string> Command);
 
 } // namespace foretrace::sweep
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Has Slurm run the parts of a sweep: the shards as a job array, and the merge
 // as a job that waits for them. The machines share the folder that we are in.
-#ifndef FORETRACE_TOOLS_SWEEP_SLURM_H
-#define FORETRACE_TOOLS_SWEEP_SLURM_H
+#pragma once
 
 #include "tools/output/InputFiles.h"
 #include "tools/sweep/Parts.h"
@@ -34,5 +33,3 @@ llvm::Expected<SlurmJobs> submit(const Parts &P,
 llvm::Error waitFor(const SlurmJobs &Jobs, const Parts &P);
 
 } // namespace foretrace::sweep
-
-#endif

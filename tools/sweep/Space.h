@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The jobs of a sweep: every combination of the values of some axes.
-#ifndef FORETRACE_TOOLS_SWEEP_SPACE_H
-#define FORETRACE_TOOLS_SWEEP_SPACE_H
+#pragma once
 
 #include "frontend/sweep/SweepSpec.h"
 #include "llvm/Support/Error.h"
@@ -39,5 +38,3 @@ void appendOverrides(const SweepSpec::Axis &A, size_t Position,
                      std::vector<std::string> &To);
 
 } // namespace foretrace::sweep
-
-#endif

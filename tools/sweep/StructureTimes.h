@@ -2,8 +2,7 @@
 //
 // Times of the jobs of one structure, one after the other: a program is made
 // once and gets the numbers of each job. Private to the sweep.
-#ifndef FORETRACE_TOOLS_SWEEP_STRUCTURETIMES_H
-#define FORETRACE_TOOLS_SWEEP_STRUCTURETIMES_H
+#pragma once
 
 #include "analysis/Figures.h"
 #include "passes/Structure.h"
@@ -53,5 +52,3 @@ private:
 };
 
 } // namespace foretrace::sweep
-
-#endif

@@ -2,8 +2,7 @@
 //
 // One point of a sweep through the ordinary compiler: what it says, and what
 // the sweep then says of it.
-#ifndef FORETRACE_TOOLS_SWEEP_VERDICT_H
-#define FORETRACE_TOOLS_SWEEP_VERDICT_H
+#pragma once
 
 #include "tools/compiler/Compiler.h"
 #include "tools/sweep/Engine.h"
@@ -44,5 +43,3 @@ std::string commandOf(const Sweep &S);
 std::string optionOf(llvm::StringRef Override);
 
 } // namespace foretrace::sweep
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Evaluates points for one thread. Private to the sweep.
-#ifndef FORETRACE_TOOLS_SWEEP_WORKER_H
-#define FORETRACE_TOOLS_SWEEP_WORKER_H
+#pragma once
 
 #include "analysis/Figures.h"
 #include "passes/Structure.h"
@@ -85,5 +84,3 @@ private:
 };
 
 } // namespace foretrace::sweep
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Keeps other sweeps from writing to a file. Private to the sweep.
-#ifndef FORETRACE_TOOLS_SWEEP_WRITELOCK_H
-#define FORETRACE_TOOLS_SWEEP_WRITELOCK_H
+#pragma once
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
@@ -40,5 +39,3 @@ private:
 };
 
 } // namespace foretrace::sweep
-
-#endif

@@ -3,8 +3,7 @@
 // What ASTRA-sim would not take, or take for something else, in a set of Chakra
 // traces. One rank's graph is in memory at a time and processor; of the others
 // there are sums, until the replay, which wants them all.
-#ifndef FORETRACE_TOOLS_VALIDATE_CHAKRACHECK_H
-#define FORETRACE_TOOLS_VALIDATE_CHAKRACHECK_H
+#pragma once
 
 #include "tools/validate/ChakraRank.h"
 #include "tools/validate/ChakraSet.h"
@@ -35,5 +34,3 @@ void writeSummary(llvm::StringRef Name, const ChakraReport &R,
 std::vector<RowColumn> summaryColumns();
 
 } // namespace foretrace::validate
-
-#endif

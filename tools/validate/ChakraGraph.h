@@ -2,8 +2,7 @@
 //
 // The graph of one rank's trace, with what of its nodes matters for their order
 // and for other ranks: about 60 bytes a node.
-#ifndef FORETRACE_TOOLS_VALIDATE_CHAKRAGRAPH_H
-#define FORETRACE_TOOLS_VALIDATE_CHAKRAGRAPH_H
+#pragma once
 
 #include "tools/validate/ChakraReader.h"
 #include "tools/validate/Findings.h"
@@ -74,5 +73,3 @@ private:
 };
 
 } // namespace foretrace::validate
-
-#endif

@@ -2,8 +2,7 @@
 //
 // The communicator groups of a set of Chakra traces: a JSON object of lists of
 // ranks beside them, by names that are numbers.
-#ifndef FORETRACE_TOOLS_VALIDATE_CHAKRAGROUPS_H
-#define FORETRACE_TOOLS_VALIDATE_CHAKRAGROUPS_H
+#pragma once
 
 #include "tools/validate/Findings.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -45,5 +44,3 @@ private:
 };
 
 } // namespace foretrace::validate
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What ASTRA-sim would not take, or take for something else, in one node.
-#ifndef FORETRACE_TOOLS_VALIDATE_CHAKRANODECHECK_H
-#define FORETRACE_TOOLS_VALIDATE_CHAKRANODECHECK_H
+#pragma once
 
 #include "tools/validate/ChakraGraph.h"
 #include "tools/validate/ChakraGroups.h"
@@ -22,5 +21,3 @@ ChakraOp checkNode(const ChakraNode &Node, uint32_t Rank,
                    ChakraWork &Work);
 
 } // namespace foretrace::validate
-
-#endif

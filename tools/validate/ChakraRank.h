@@ -2,8 +2,7 @@
 //
 // One rank of a set of Chakra traces: its graph, and what is left of it once
 // the graph is gone.
-#ifndef FORETRACE_TOOLS_VALIDATE_CHAKRARANK_H
-#define FORETRACE_TOOLS_VALIDATE_CHAKRARANK_H
+#pragma once
 
 #include "tools/validate/ChakraGraph.h"
 #include "tools/validate/ChakraGroups.h"
@@ -70,5 +69,3 @@ void forEachMessage(
     llvm::function_ref<void(const Message &, const ChakraOp &)> Receive);
 
 } // namespace foretrace::validate
-
-#endif

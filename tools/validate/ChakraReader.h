@@ -2,8 +2,7 @@
 //
 // Pulls nodes out of a Chakra execution trace: messages of protocol buffers,
 // each after its length, first a GlobalMetadata and then nodes.
-#ifndef FORETRACE_TOOLS_VALIDATE_CHAKRAREADER_H
-#define FORETRACE_TOOLS_VALIDATE_CHAKRAREADER_H
+#pragma once
 
 #include "backends/chakra/ChakraSchema.h"
 #include "llvm/ADT/SmallVector.h"
@@ -77,5 +76,3 @@ private:
 };
 
 } // namespace foretrace::validate
-
-#endif

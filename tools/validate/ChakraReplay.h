@@ -6,8 +6,7 @@
 //   * a rank has one computation, one communication and one operation of its
 //     CPU in flight; receives need no such slot;
 //   * a send ends without its receive, and a broadcast alone.
-#ifndef FORETRACE_TOOLS_VALIDATE_CHAKRAREPLAY_H
-#define FORETRACE_TOOLS_VALIDATE_CHAKRAREPLAY_H
+#pragma once
 
 #include "tools/validate/ChakraGraph.h"
 #include "tools/validate/ChakraGroups.h"
@@ -23,5 +22,3 @@ void replayChakra(llvm::ArrayRef<std::unique_ptr<const ChakraGraph>> Ranks,
                   Findings &Out);
 
 } // namespace foretrace::validate
-
-#endif

@@ -2,8 +2,7 @@
 //
 // The files of a set of Chakra traces: `<prefix>.<rank>.et` and a JSON file of
 // groups beside them.
-#ifndef FORETRACE_TOOLS_VALIDATE_CHAKRASET_H
-#define FORETRACE_TOOLS_VALIDATE_CHAKRASET_H
+#pragma once
 
 #include "tools/validate/ChakraGroups.h"
 #include "llvm/Support/Error.h"
@@ -41,5 +40,3 @@ llvm::Expected<ChakraGroups> readGroups(const ChakraSet &Set, uint32_t Ranks,
 uint64_t readSplits(const ChakraSet &Set);
 
 } // namespace foretrace::validate
-
-#endif

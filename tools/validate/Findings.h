@@ -3,8 +3,7 @@
 // What is wrong with a set of files, told once however many ranks have it.
 // Files may be megabytes without a line, so a place is a line or a node, not a
 // range of a buffer.
-#ifndef FORETRACE_TOOLS_VALIDATE_FINDINGS_H
-#define FORETRACE_TOOLS_VALIDATE_FINDINGS_H
+#pragma once
 
 #include "lang/DiagnosticClient.h"
 #include <map>
@@ -67,5 +66,3 @@ private:
 };
 
 } // namespace foretrace::validate
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a file holds, by its content: names of files are nobody's standard.
-#ifndef FORETRACE_TOOLS_VALIDATE_FORMAT_H
-#define FORETRACE_TOOLS_VALIDATE_FORMAT_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 
@@ -15,5 +14,3 @@ enum class Format : unsigned char { Unknown, Table, Chakra, Goal, Trace };
 Format recognize(llvm::StringRef Text);
 
 } // namespace foretrace::validate
-
-#endif

@@ -3,8 +3,7 @@
 // What LogGOPSim or htsim would not take, or take for something else, in a GOAL
 // schedule. The labels of one rank are in memory at a time; its operations
 // stay, unless there are too many, for the replay.
-#ifndef FORETRACE_TOOLS_VALIDATE_GOALCHECK_H
-#define FORETRACE_TOOLS_VALIDATE_GOALCHECK_H
+#pragma once
 
 #include "tools/validate/Findings.h"
 
@@ -16,5 +15,3 @@ std::string checkGoal(llvm::StringRef Text, llvm::StringRef Path, bool IsExact,
                       Findings &Out);
 
 } // namespace foretrace::validate
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Pulls statements out of a GOAL schedule, the text that txt2bin of LogGOPSim
 // takes.
-#ifndef FORETRACE_TOOLS_VALIDATE_GOALREADER_H
-#define FORETRACE_TOOLS_VALIDATE_GOALREADER_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
@@ -67,5 +66,3 @@ private:
 };
 
 } // namespace foretrace::validate
-
-#endif

@@ -4,8 +4,7 @@
 // without times, to see whether they end: an operation begins when all that it
 // requires have ended, a receive ends with the first message that it takes, and
 // a send at once, or with its receive, as consumers differ in that.
-#ifndef FORETRACE_TOOLS_VALIDATE_GOALREPLAY_H
-#define FORETRACE_TOOLS_VALIDATE_GOALREPLAY_H
+#pragma once
 
 #include "tools/validate/Findings.h"
 #include "tools/validate/GoalReader.h"
@@ -46,5 +45,3 @@ void replayGoal(llvm::ArrayRef<GoalRank> Ranks, llvm::StringRef Path,
                 Findings &Out);
 
 } // namespace foretrace::validate
-
-#endif

@@ -3,8 +3,7 @@
 // Whether every message that is sent is received, in the memory of a number for
 // each rank: what is sent to a rank and what it receives must have the same sum
 // of hashes. A second look at the messages of a rank that fails says which.
-#ifndef FORETRACE_TOOLS_VALIDATE_MESSAGES_H
-#define FORETRACE_TOOLS_VALIDATE_MESSAGES_H
+#pragma once
 
 #include "tools/validate/Findings.h"
 #include "llvm/ADT/DenseMap.h"
@@ -79,5 +78,3 @@ private:
 };
 
 } // namespace foretrace::validate
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Work on the files of a set by all processors, with results in order and only
 // a few of them at a time.
-#ifndef FORETRACE_TOOLS_VALIDATE_PARALLEL_H
-#define FORETRACE_TOOLS_VALIDATE_PARALLEL_H
+#pragma once
 
 #include "llvm/Support/ThreadPool.h"
 #include <algorithm>
@@ -29,5 +28,3 @@ void forEachInOrder(size_t Count, Maker Make, Taker Take) {
 }
 
 } // namespace foretrace::validate
-
-#endif

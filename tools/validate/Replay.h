@@ -3,8 +3,7 @@
 // Runs the graphs of all ranks against each other, to see whether they end. The
 // engine knows operations that wait for others, messages and collectives; each
 // format states its rules.
-#ifndef FORETRACE_TOOLS_VALIDATE_REPLAY_H
-#define FORETRACE_TOOLS_VALIDATE_REPLAY_H
+#pragma once
 
 #include "tools/validate/Messages.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -134,5 +133,3 @@ private:
 };
 
 } // namespace foretrace::validate
-
-#endif

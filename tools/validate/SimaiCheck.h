@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What SimAI would not take, or take for something else, in a workload table.
-#ifndef FORETRACE_TOOLS_VALIDATE_SIMAICHECK_H
-#define FORETRACE_TOOLS_VALIDATE_SIMAICHECK_H
+#pragma once
 
 #include "tools/validate/Findings.h"
 
@@ -14,5 +13,3 @@ std::string checkTable(llvm::StringRef Text, llvm::StringRef Path, bool IsExact,
                        Findings &Out);
 
 } // namespace foretrace::validate
-
-#endif

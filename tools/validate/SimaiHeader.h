@@ -2,8 +2,7 @@
 //
 // Line 1 of a workload table: the policy and, of the policies for transformers,
 // the keys.
-#ifndef FORETRACE_TOOLS_VALIDATE_SIMAIHEADER_H
-#define FORETRACE_TOOLS_VALIDATE_SIMAIHEADER_H
+#pragma once
 
 #include "ir/model/Mesh.h"
 #include "tools/validate/Findings.h"
@@ -35,5 +34,3 @@ TableHeader checkHeader(const TableLine &Line, llvm::StringRef Path,
                         Findings &Out);
 
 } // namespace foretrace::validate
-
-#endif

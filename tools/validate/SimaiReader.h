@@ -3,8 +3,7 @@
 // Pulls header and rows out of a SimAI/AICB workload table. Takes whatever is
 // there, in fields as a reader of the format would split it; what is wrong with
 // them is for others to say.
-#ifndef FORETRACE_TOOLS_VALIDATE_SIMAIREADER_H
-#define FORETRACE_TOOLS_VALIDATE_SIMAIREADER_H
+#pragma once
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -43,5 +42,3 @@ private:
 };
 
 } // namespace foretrace::validate
-
-#endif

@@ -2,8 +2,7 @@
 //
 // A workload table as rows of numbers and words; what can't be read as such is
 // reported.
-#ifndef FORETRACE_TOOLS_VALIDATE_SIMAITABLE_H
-#define FORETRACE_TOOLS_VALIDATE_SIMAITABLE_H
+#pragma once
 
 #include "backends/simai/Table.h"
 #include "ir/model/Mesh.h"
@@ -51,5 +50,3 @@ void readTable(llvm::StringRef Text, llvm::StringRef Path, Findings &Out,
                TableVisitor &Visitor);
 
 } // namespace foretrace::validate
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Recognises what files hold, whoever wrote them, and says what is wrong with
 // it and what its reader would do.
-#ifndef FORETRACE_TOOLS_VALIDATE_VALIDATE_H
-#define FORETRACE_TOOLS_VALIDATE_VALIDATE_H
+#pragma once
 
 #include "lang/DiagnosticClient.h"
 #include "llvm/Support/Error.h"
@@ -23,5 +22,3 @@ llvm::Error summarizeSets(llvm::StringRef Path, RowFormat As, bool IsExact,
                           llvm::raw_ostream &OS);
 
 } // namespace foretrace::validate
-
-#endif

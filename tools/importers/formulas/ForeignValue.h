@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Values of other tools' files, each with its place, whatever the format.
-#ifndef FORETRACE_TOOLS_IMPORTERS_FORMULAS_FOREIGNVALUE_H
-#define FORETRACE_TOOLS_IMPORTERS_FORMULAS_FOREIGNVALUE_H
+#pragma once
 
 #include "lang/AST.h"
 #include "lang/Diagnostic.h"
@@ -82,5 +81,3 @@ std::optional<ForeignValue> readYaml(SourceText Text, DiagnosticEngine &Diags,
 std::optional<ForeignValue> readToml(SourceText Text, DiagnosticEngine &Diags);
 
 } // namespace foretrace::importers
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Evaluates the formulas of a mapping, whose names are keys of an input.
-#ifndef FORETRACE_TOOLS_IMPORTERS_FORMULAS_FORMULAEVALUATOR_H
-#define FORETRACE_TOOLS_IMPORTERS_FORMULAS_FORMULAEVALUATOR_H
+#pragma once
 
 #include "frontend/Mapping.h"
 #include "tools/importers/formulas/ForeignValue.h"
@@ -97,5 +96,3 @@ private:
 };
 
 } // namespace foretrace::importers
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The functions that formulas call. Private to this folder.
-#ifndef FORETRACE_TOOLS_IMPORTERS_FORMULAS_FUNCTIONS_H
-#define FORETRACE_TOOLS_IMPORTERS_FORMULAS_FUNCTIONS_H
+#pragma once
 
 #include "tools/importers/formulas/ForeignValue.h"
 
@@ -17,5 +16,3 @@ ForeignValue callFunction(llvm::StringRef Name, llvm::ArrayRef<ForeignValue> Of,
                           DiagnosticEngine &Diags);
 
 } // namespace foretrace::importers
-
-#endif

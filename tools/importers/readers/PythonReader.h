@@ -2,8 +2,7 @@
 //
 // The class behind readPython: ReadPython.cpp has functions and statements,
 // PythonExpressions.cpp expressions.
-#ifndef FORETRACE_TOOLS_IMPORTERS_READERS_PYTHONREADER_H
-#define FORETRACE_TOOLS_IMPORTERS_READERS_PYTHONREADER_H
+#pragma once
 
 #include "tools/importers/readers/PythonTokens.h"
 #include "tools/importers/readers/ReadPython.h"
@@ -83,5 +82,3 @@ private:
 };
 
 } // namespace foretrace::importers
-
-#endif

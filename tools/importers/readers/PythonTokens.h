@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The tokens of a Python file.
-#ifndef FORETRACE_TOOLS_IMPORTERS_READERS_PYTHONTOKENS_H
-#define FORETRACE_TOOLS_IMPORTERS_READERS_PYTHONTOKENS_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include <vector>
@@ -30,5 +29,3 @@ struct PythonToken {
 std::vector<PythonToken> splitPython(llvm::StringRef All);
 
 } // namespace foretrace::importers
-
-#endif

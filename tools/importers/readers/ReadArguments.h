@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Command lines as data: words with their places, and the flags among them.
-#ifndef FORETRACE_TOOLS_IMPORTERS_READERS_READARGUMENTS_H
-#define FORETRACE_TOOLS_IMPORTERS_READERS_READARGUMENTS_H
+#pragma once
 
 #include "lang/SourceFiles.h"
 #include "tools/importers/formulas/ForeignValue.h"
@@ -50,5 +49,3 @@ void setMember(std::vector<ForeignValue::Member> &Members, ast::Word Key,
                ForeignValue To);
 
 } // namespace foretrace::importers
-
-#endif

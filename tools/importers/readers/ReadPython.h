@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Values that functions of a Python file return, without running it.
-#ifndef FORETRACE_TOOLS_IMPORTERS_READERS_READPYTHON_H
-#define FORETRACE_TOOLS_IMPORTERS_READERS_READPYTHON_H
+#pragma once
 
 #include "lang/Diagnostic.h"
 #include "tools/importers/formulas/ForeignValue.h"
@@ -35,5 +34,3 @@ chooseFunction(llvm::ArrayRef<PythonFunction> All, llvm::StringRef Wanted,
                llvm::StringRef Tool, SourceText Text, DiagnosticEngine &Diags);
 
 } // namespace foretrace::importers
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Shell scripts as data: what they would pass to a training program. Nothing is
 // run.
-#ifndef FORETRACE_TOOLS_IMPORTERS_SHELL_READSHELL_H
-#define FORETRACE_TOOLS_IMPORTERS_SHELL_READSHELL_H
+#pragma once
 
 #include "tools/importers/Importers.h"
 #include "tools/importers/formulas/ForeignValue.h"
@@ -16,5 +15,3 @@ namespace foretrace::importers {
 std::optional<ForeignValue> readShell(SourceText Text, ImportRequest &Request);
 
 } // namespace foretrace::importers
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Follows a shell script without running anything: variables are set, and
 // commands of other programs are only noted.
-#ifndef FORETRACE_TOOLS_IMPORTERS_SHELL_SHELLRUN_H
-#define FORETRACE_TOOLS_IMPORTERS_SHELL_SHELLRUN_H
+#pragma once
 
 #include "lang/Diagnostic.h"
 #include "tools/importers/shell/ShellSyntax.h"
@@ -89,5 +88,3 @@ private:
 };
 
 } // namespace foretrace::importers::shell
-
-#endif

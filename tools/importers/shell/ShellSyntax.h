@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The structure of a shell script: commands with words that are not expanded.
-#ifndef FORETRACE_TOOLS_IMPORTERS_SHELL_SHELLSYNTAX_H
-#define FORETRACE_TOOLS_IMPORTERS_SHELL_SHELLSYNTAX_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include <vector>
@@ -69,5 +68,3 @@ size_t closingQuote(llvm::StringRef Text);
 llvm::StringRef skipBlanks(llvm::StringRef Text, bool OverLines);
 
 } // namespace foretrace::importers::shell
-
-#endif

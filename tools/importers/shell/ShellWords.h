@@ -2,8 +2,7 @@
 //
 // Variables of a shell, and words with their values in them. Each character
 // knows where it is written.
-#ifndef FORETRACE_TOOLS_IMPORTERS_SHELL_SHELLWORDS_H
-#define FORETRACE_TOOLS_IMPORTERS_SHELL_SHELLWORDS_H
+#pragma once
 
 #include "lang/Source.h"
 #include "llvm/ADT/STLExtras.h"
@@ -188,5 +187,3 @@ evaluate(llvm::StringRef Expression,
          llvm::function_ref<void(llvm::StringRef, int64_t)> Set);
 
 } // namespace foretrace::importers::shell
-
-#endif
