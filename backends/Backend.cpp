@@ -40,7 +40,7 @@ std::string EmitRequest::file(llvm::StringRef Named,
 }
 
 const EmitOption *Backend::findOption(llvm::StringRef Name) const {
-  for (const EmitOption &O : Options())
+  for (const EmitOption &O : options())
     if (O.Name == Name)
       return &O;
   return nullptr;

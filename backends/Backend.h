@@ -92,6 +92,14 @@ public:
   locate(const EmitRequest &, const CellQuery &Asked) const;
 };
 
+/// The options that a backend has, and what its blocks become.
+struct EmitReader {
+  llvm::ArrayRef<EmitOption> Options;
+  std::unique_ptr<Emission> (*Read)(const ir::EmitSpec &,
+                                    llvm::ArrayRef<EmitOption>,
+                                    DiagnosticEngine &);
+};
+
 /// One row of Backends.def, constant.
 struct Backend {
   llvm::StringRef Name;
@@ -102,13 +110,17 @@ struct Backend {
   /// The bits of CellChoice that Emission::locate needs, and those that it
   /// accepts besides. A backend that needs none has no locate.
   unsigned Needed, Possible;
+  const EmitReader &Reader;
+
   /// The table of its options.
-  llvm::ArrayRef<EmitOption> (*Options)();
+  llvm::ArrayRef<EmitOption> options() const { return Reader.Options; }
   /// Reads the options of a block, once; reports those that are unknown or
   /// wrong. Errors whose slugs the block's `allow` list names are passed to
   /// DiagnosticEngine::allow here.
-  std::unique_ptr<Emission> (*Read)(const ir::EmitSpec &, DiagnosticEngine &);
-
+  std::unique_ptr<Emission> read(const ir::EmitSpec &Block,
+                                 DiagnosticEngine &Diags) const {
+    return Reader.Read(Block, options(), Diags);
+  }
   /// The option of that name, or null.
   const EmitOption *findOption(llvm::StringRef Name) const;
 };

@@ -4,7 +4,7 @@
 // backends/NAME/Options.def, and a struct they are read into; messages, the
 // documentation, lists and completion are made of the table.
 //
-//   OPTION(Member, Kind, "name", "default", "meaning")
+//   EMIT_OPTION(Member, Kind, "name", "default", "meaning")
 //
 // Member of the backend's struct `Options`; Kind is one of OptionKinds.h, or
 // the backend's own. "default" says what the member's initial value stands for,

@@ -78,10 +78,12 @@ bool option::readAllow(const Attribute &A, std::vector<std::string> &Into,
     return false;
   for (const Attribute &Slug : A.Elements)
     if (Slug.K == Attribute::Kind::Text &&
-        llvm::is_contained(Allowable, Slug.Text))
+        llvm::is_contained(Allowable, Slug.Text)) {
       Into.push_back(Slug.Text);
-    else
+      Diags.allow(Slug.Text);
+    } else {
       Diags.report(Slug.Range, diag::SimaiNotAllowable, Slug.Text,
                    llvm::join(Allowable, ", "));
+    }
   return true;
 }

@@ -154,7 +154,8 @@ template <const auto &Words, auto Find = findWord> struct WordOf : KindBase {
   }
 };
 
-/// A list of slugs of diagnostics, each of \p Allowable.
+/// Reads a list of slugs of diagnostics, each of \p Allowable, and allows them
+/// in \p Diags.
 bool readAllow(const ir::Attribute &A, std::vector<std::string> &Into,
                llvm::ArrayRef<llvm::StringRef> Allowable,
                DiagnosticEngine &Diags);

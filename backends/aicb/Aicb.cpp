@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/aicb/Aicb.h"
+//
+// The `aicb` backend: the CSV workloads that the public generator writes, byte
+// for byte. Like `accounting = aicb` of the `simai` backend it imitates a tool:
+// it reads the spec, and its formulas are that tool's and concern nobody else.
+// docs/aicb.md says what they get wrong.
+#include "backends/EmissionOf.h"
 #include "backends/KnownLayers.h"
 #include "backends/aicb/Check.h"
 #include "backends/aicb/Workload.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/aicb/Options.h"
+#include "backends/EmissionOf.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace foretrace;
@@ -37,21 +38,11 @@ struct Switch : Flag {
 
 } // namespace
 
-llvm::ArrayRef<EmitOption> aicb::optionTable() {
-  static constexpr EmitOption Table[] = {
+constexpr EmitOption aicb::OptionRows[] = {
 #define OPTION(...) EMIT_OPTION(__VA_ARGS__)
 #include "backends/aicb/Options.def"
-  };
-  return Table;
-}
-
-Options foretrace::aicb::readOptions(const EmitSpec &Emit,
-                                     DiagnosticEngine &Diags) {
-  const auto O = readEmitOptions<Options>(Emit, optionTable(), Diags);
-  for (const std::string &Slug : O.Allow)
-    Diags.allow(Slug);
-  return O;
-}
+};
+constexpr EmitReader aicb::Reader = readerOf<Options>(OptionRows);
 
 unsigned foretrace::aicb::modeOf(const Options &O, int64_t Zero) {
   switch (O.Kind) {

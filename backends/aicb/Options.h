@@ -39,9 +39,6 @@ struct Options {
   int64_t BeginSize = 1048576, EndSize = 1048576, Repeats = 500;
 };
 
-llvm::ArrayRef<EmitOption> optionTable();
-Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
-
 /// Returns the mode that \p O selects in a job with that ZeRO stage.
 unsigned modeOf(const Options &O, int64_t Zero);
 

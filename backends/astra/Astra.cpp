@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/astra/Astra.h"
+//
+// The `astra-sim` backend: what ASTRA-sim needs beside Chakra traces, from the
+// cluster of the job.
 #include "analysis/Flows.h"
 #include "backends/CommandLine.h"
+#include "backends/EmissionOf.h"
 #include "backends/astra/Writers.h"
 #include "backends/chakra/ChakraCollectives.h"
 #include "ir/model/OpKinds.h"
@@ -264,6 +267,8 @@ static void checkCluster(const EmitRequest &Request, const Options &O,
   }
 }
 
+/// Reports jobs that are no grid on their cluster, and what ASTRA-sim would
+/// take and never end.
 bool astra::check(const EmitRequest &Request, const Options &O,
                   DiagnosticEngine &Diags) {
   const unsigned Before = Diags.errorCount();
@@ -301,6 +306,7 @@ llvm::Error astra::emit(const EmitRequest &Request, const Options &O,
   });
 }
 
+/// Runs the script among the files.
 std::string astra::showCommand(const EmitRequest &, const Options &,
                                llvm::StringRef File) {
   return File.ends_with(ScriptEnd) ? "sh " + shellQuoted(File) : "";

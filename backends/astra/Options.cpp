@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/astra/Options.h"
+#include "backends/EmissionOf.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -60,14 +61,7 @@ Located<CollectiveImplementation> &Options::chosen(OpKind Of) {
   return Chosen[static_cast<size_t>(Row - Collectives)];
 }
 
-llvm::ArrayRef<EmitOption> astra::optionTable() {
-  static constexpr EmitOption Table[] = {
-#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
+constexpr EmitOption astra::OptionRows[] = {
 #include "backends/astra/Options.def"
-  };
-  return Table;
-}
-
-Options astra::readOptions(const EmitSpec &Emit, DiagnosticEngine &Diags) {
-  return readEmitOptions<Options>(Emit, optionTable(), Diags);
-}
+};
+constexpr EmitReader astra::Reader = readerOf<Options>(OptionRows);

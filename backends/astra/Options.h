@@ -48,9 +48,6 @@ struct Options {
   Located<CollectiveImplementation> &chosen(ir::OpKind Of);
 };
 
-llvm::ArrayRef<EmitOption> optionTable();
-Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
-
 /// Returns the name of \p A in the system file.
 llvm::StringRef getName(CollectiveImplementation A);
 /// Whether \p A takes 2, 4, 8 ... ranks only.

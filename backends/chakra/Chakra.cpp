@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/chakra/Chakra.h"
+//
+// The `chakra` backend: an execution trace of Chakra's schema 1.0.0 for every
+// rank, and the file of its communicator groups, for ASTRA-sim.
 #include "analysis/LayerCounts.h"
+#include "backends/EmissionOf.h"
 #include "backends/ExpertExchanges.h"
 #include "backends/chakra/NodeWriter.h"
-#include "backends/chakra/Options.h"
+#include "backends/ranks/RankFiles.h"
 #include "backends/ranks/TaskLimits.h"
 #include "ir/model/Shares.h"
 #include "lang/diagnostics/Backends.h"
@@ -15,6 +18,47 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 using namespace foretrace::chakra;
+using namespace foretrace::option;
+
+namespace foretrace::chakra {
+
+/// Ranks whose traces are written.
+struct TracedRanks {
+  RankList Ranks;
+  bool IsByClass = false; ///< one trace for all ranks of a stage
+};
+
+struct Options {
+  FileNames Files;
+  TracedRanks Whose;
+  /// Computations without communication between them are one node.
+  bool IsFused = false;
+  bool HasProvenance = false; ///< nodes say what they are of
+};
+
+} // namespace foretrace::chakra
+
+namespace {
+
+struct RanksOrClasses : option::Ranks {
+  static std::string expected() {
+    return "`all`, `classes`, a rank, or ranks in quotes, \"0,4,8-11\"";
+  }
+  static llvm::ArrayRef<llvm::StringRef> words() { return Words; }
+  static bool read(const Attribute &A, TracedRanks &Into,
+                   DiagnosticEngine &Diags) {
+    Into.IsByClass = A.K == Attribute::Kind::Name && A.Text == "classes";
+    return Into.IsByClass || option::Ranks::read(A, Into.Ranks, Diags);
+  }
+  static constexpr llvm::StringRef Words[] = {"all", "classes"};
+};
+
+} // namespace
+
+constexpr EmitOption chakra::OptionRows[] = {
+#include "backends/chakra/Options.def"
+};
+constexpr EmitReader chakra::Reader = readerOf<Options>(OptionRows);
 
 FactSet chakra::needs(const Options &) {
   return {Fact::Scheduled, Fact::Sync, Fact::Costs, Fact::Traffic};

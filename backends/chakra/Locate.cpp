@@ -3,7 +3,7 @@
 // Derives a node of a Chakra trace. Nodes have the numbers of tasks.
 #include "backends/Locate.h"
 #include "analysis/TimeDerivation.h"
-#include "backends/chakra/Chakra.h"
+#include "backends/Backends.h"
 #include "backends/chakra/ChakraCollectives.h"
 #include "backends/chakra/Micros.h"
 #include "backends/ranks/LocateTask.h"
@@ -44,6 +44,8 @@ static ir::Expr sizeOf(ir::ExprScope P, const ir::Task &T) {
   return HasShares ? ceilDiv(Message, sizeOf(P, T.Of->Group)) : Message;
 }
 
+/// Derives a node of the trace of a rank: the bytes of a communication node;
+/// FLOPs, bytes and time of a compute node.
 Expected<Subjects> locate(const EmitRequest &Request, const Options &,
                           const CellQuery &Asked) {
   const ir::Program &Of = Request.Program;

@@ -16,7 +16,7 @@ forEachBlock(llvm::function_ref<void(const Backend &, const ir::EmitSpec &,
       continue;
     const ir::EmitSpec Plain = ir::EmitSpec::plain(B.Name);
     DiagnosticEngine Unheard; // nothing is wrong with no option
-    Visit(B, Plain, *B.Read(Plain, Unheard));
+    Visit(B, Plain, *B.read(Plain, Unheard));
   }
 }
 

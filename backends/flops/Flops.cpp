@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/flops/Flops.h"
+//
+// The `flops` backend: what a job computes, and which share of the devices'
+// peak that is.
 #include "analysis/DeviceRates.h"
 #include "analysis/Figures.h"
+#include "analysis/FlopCounter.h"
+#include "backends/EmissionOf.h"
+#include "backends/flops/MegatronCount.h"
 #include "ir/model/Spellings.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
@@ -12,6 +17,17 @@ using namespace foretrace::ir;
 using namespace foretrace::option;
 using namespace foretrace::flops;
 
+struct flops::Options : FlopConvention {
+  std::string File; ///< empty: from the job's name
+  RowFormat Format = RowFormat::Table;
+  bool IsExact = false; ///< a table has all digits
+  /// Of an iteration, in ns; option::SpanOrEstimate::EstimatedTime if it is to
+  /// be estimated.
+  std::optional<int64_t> Time;
+  /// The other options have no effect on functions of Megatron.
+  flops::Convention Convention = Convention::Exact;
+};
+
 static constexpr llvm::StringRef Counts[] = {"causal", "full", "half"};
 using AttentionWord = WordOf<Counts>;
 static constexpr llvm::StringRef HardwareCounts[] = {"executed", "korthikanti"};
@@ -20,18 +36,10 @@ static constexpr llvm::StringRef Conventions[] = {"exact", "core", "hybrid",
                                                   "bridge"};
 using ConventionWord = WordOf<Conventions>;
 
-llvm::ArrayRef<EmitOption> flops::optionTable() {
-  static constexpr EmitOption Table[] = {
-#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
+constexpr EmitOption flops::OptionRows[] = {
 #include "backends/flops/Options.def"
-  };
-  return Table;
-}
-
-flops::Options flops::readOptions(const EmitSpec &Emit,
-                                  DiagnosticEngine &Diags) {
-  return readEmitOptions<Options>(Emit, optionTable(), Diags);
-}
+};
+constexpr EmitReader flops::Reader = readerOf<Options>(OptionRows);
 
 static bool isEstimated(const Options &O) {
   return O.Time == SpanOrEstimate::EstimatedTime;
@@ -251,6 +259,8 @@ bool flops::check(const EmitRequest &Request, const Options &O,
   return false;
 }
 
+/// Writes the FLOPs of a token and of an iteration, by kind of layer and of
+/// stage; forward, backward and recomputed. A multiply-add counts as two.
 Figures flops::figures(const EmitRequest &Request, const Options &O) {
   Options Timed = O;
   if (isEstimated(O))

@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/goal/Goal.h"
+//
+// The `goal` backend: what every rank does, as messages and computations with
+// dependences between them, in one file for LogGOPSim and htsim (GOAL,
+// Hoefler, Siebert and Lumsdaine, ICPP 2009).
+#include "backends/EmissionOf.h"
 #include "backends/ExpertExchanges.h"
 #include "backends/goal/GoalWriter.h"
+#include "backends/ranks/MessageOptions.h"
 #include "backends/ranks/TaskLimits.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
 using namespace foretrace::option;
 
-llvm::ArrayRef<EmitOption> goal::optionTable() {
-  static constexpr EmitOption Table[] = {
-#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
-#include "backends/goal/Options.def"
-  };
-  return Table;
-}
+struct goal::Options {
+  std::string File; ///< empty: from the job's name
+  ir::MessageRules Rules;
+};
 
-goal::Options goal::readOptions(const EmitSpec &Emit, DiagnosticEngine &Diags) {
-  return readEmitOptions<Options>(Emit, optionTable(), Diags);
-}
+constexpr EmitOption goal::OptionRows[] = {
+#include "backends/goal/Options.def"
+};
+constexpr EmitReader goal::Reader = readerOf<Options>(OptionRows);
 
 FactSet goal::needs(const Options &) {
   return {Fact::Scheduled, Fact::Sync, Fact::Costs};

@@ -4,13 +4,15 @@
 // for task 7.
 #include "backends/Locate.h"
 #include "analysis/TimeDerivation.h"
-#include "backends/goal/Goal.h"
+#include "backends/Backends.h"
 #include "backends/ranks/LocateTask.h"
 
 using namespace llvm;
 
 namespace foretrace::goal {
 
+/// Derives a task of a rank: the message that its operations move, or the time
+/// of its computation.
 Expected<Subjects> locate(const EmitRequest &Request, const Options &O,
                           const CellQuery &Asked) {
   const ir::Program &Of = Request.Program;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/ir/IR.h"
-#include "backends/OptionKinds.h"
+//
+// The `ir` backend: the text form of the program at a level.
+#include "backends/EmissionOf.h"
 #include "ir/model/Spellings.h"
 #include "ir/text/Print.h"
 #include "lang/diagnostics/Backends.h"
@@ -8,6 +9,13 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 using namespace foretrace::option;
+
+/// Options: `level` (spec, model, spmd, schedule; the last is the default) and
+/// `file` (standard output if absent).
+struct irtext::Options {
+  std::string File = "-";
+  ir::Level Level = ir::Level::Schedule;
+};
 
 namespace {
 
@@ -29,18 +37,10 @@ struct LevelName : KindBase {
 
 } // namespace
 
-llvm::ArrayRef<EmitOption> irtext::optionTable() {
-  static constexpr EmitOption Table[] = {
-#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
+constexpr EmitOption irtext::OptionRows[] = {
 #include "backends/ir/Options.def"
-  };
-  return Table;
-}
-
-irtext::Options irtext::readOptions(const EmitSpec &Emit,
-                                    DiagnosticEngine &Diags) {
-  return readEmitOptions<Options>(Emit, optionTable(), Diags);
-}
+};
+constexpr EmitReader irtext::Reader = readerOf<Options>(OptionRows);
 
 /// What a program at the level is known to have.
 FactSet irtext::needs(const Options &O) {

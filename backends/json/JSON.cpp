@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/json/JSON.h"
-#include "backends/OptionKinds.h"
+//
+// The `json` backend: the whole plan of a job as one document.
+#include "backends/EmissionOf.h"
 #include "backends/figures/PlanDocument.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
 using namespace foretrace::option;
 
-llvm::ArrayRef<EmitOption> planjson::optionTable() {
-  using planjson::Options;
-  static constexpr EmitOption Table[] = {
-#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
-#include "backends/json/Options.def"
-  };
-  return Table;
-}
+struct planjson::Options {
+  std::string File; ///< empty: from the job's name
+};
 
-planjson::Options planjson::readOptions(const EmitSpec &Emit,
-                                        DiagnosticEngine &Diags) {
-  return readEmitOptions<Options>(Emit, optionTable(), Diags);
-}
+constexpr EmitOption planjson::OptionRows[] = {
+#include "backends/json/Options.def"
+};
+constexpr EmitReader planjson::Reader = readerOf<Options>(OptionRows);
 
 FactSet planjson::needs(const Options &) { return factsOfPlan(); }
 

@@ -4,7 +4,8 @@
 // with the ops of its calls and the expressions of its shapes.
 #include "backends/Locate.h"
 #include "analysis/TimeDerivation.h"
-#include "backends/megatron/Megatron.h"
+#include "backends/Backends.h"
+#include "backends/megatron/Options.h"
 #include "backends/megatron/Replay.h"
 #include "backends/megatron/Skeleton.h"
 #include "backends/megatron/Timing.h"
@@ -263,6 +264,8 @@ Subjects RowExplainer::run() {
   return std::move(Found);
 }
 
+/// Derives a row, from 1, of the trace of a rank: the row, its calls, and what
+/// it transfers without a call.
 Expected<Subjects> locate(const EmitRequest &Request, const Options &O,
                           const CellQuery &Asked) {
   const ir::Program &P = Request.Program;

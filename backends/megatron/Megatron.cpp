@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/megatron/Megatron.h"
+//
+// The `megatron` backend: the trace that every rank of the job should leave.
+#include "backends/EmissionOf.h"
 #include "backends/megatron/Modes.h"
 #include "backends/megatron/Options.h"
 #include "backends/megatron/RankTexts.h"
@@ -13,6 +15,18 @@
 
 using namespace foretrace;
 using namespace foretrace::megatron;
+using namespace foretrace::option;
+
+static constexpr llvm::StringRef Dialects[] = {
+#define DIALECT(ENUMERATOR, SPELLING, DOC) SPELLING,
+#include "backends/megatron/Dialects.def"
+};
+static constexpr llvm::StringRef DurationWords[] = {"blank", "estimated"};
+
+constexpr EmitOption megatron::OptionRows[] = {
+#include "backends/megatron/Options.def"
+};
+constexpr EmitReader megatron::Reader = readerOf<Options>(OptionRows);
 
 /// Returns an upper bound of the rows of all stages.
 static int64_t rowsOf(const ir::Program &P) {
@@ -76,6 +90,7 @@ bool foretrace::megatron::check(const EmitRequest &Request, const Options &O,
   return IsGood && Request.hasRoom(Rows * BytesOfRow, Diags);
 }
 
+/// Writes `DIR/rankN.txt` for every rank asked for.
 llvm::Error foretrace::megatron::emit(const EmitRequest &Request,
                                       const Options &O, OutputSet &Out) {
   const ir::Program &P = Request.Program;

@@ -25,7 +25,4 @@ struct Options {
 /// that is too long for them.
 bool hasDurations(const Options &O, const ir::Program &P);
 
-llvm::ArrayRef<EmitOption> optionTable();
-Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
-
 } // namespace foretrace::megatron

@@ -107,7 +107,7 @@ bool LoggedTensor::isReceived() const {
   return llvm::any_of(Extents, [](Extent E) { return E.isReceived(); });
 }
 
-static void write(const Extents &Sizes, llvm::raw_ostream &OS) {
+static void writeExtents(const Extents &Sizes, llvm::raw_ostream &OS) {
   OS << '[';
   llvm::interleaveComma(Sizes, OS, [&](Extent E) {
     if (E.isReceived())
@@ -121,7 +121,7 @@ static void write(const Extents &Sizes, llvm::raw_ostream &OS) {
 std::string foretrace::megatron::printShape(const Extents &E) {
   std::string Text;
   llvm::raw_string_ostream OS(Text);
-  write(E, OS);
+  writeExtents(E, OS);
   return Text;
 }
 
@@ -144,23 +144,24 @@ static void writeTime(StringRef Key, const int64_t *Nanoseconds,
     OS << "None";
 }
 
-static void write(const std::optional<LoggedTensor> &T, llvm::raw_ostream &OS) {
+static void writeTensor(const std::optional<LoggedTensor> &T,
+                        llvm::raw_ostream &OS) {
   OS << ",input__shape=";
   if (!T) {
     OS << "None,input__dtype=None";
     return;
   }
-  write(T->Extents, OS);
+  writeExtents(T->Extents, OS);
   OS << ",input__dtype=" << torchType(T->Element);
 }
 
-static void write(const SubOperation &S,
-                  const std::pair<int64_t, int64_t> *Times,
-                  llvm::raw_ostream &OS) {
+static void writeCall(const SubOperation &S,
+                      const std::pair<int64_t, int64_t> *Times,
+                      llvm::raw_ostream &OS) {
   OS << "'trace_src_func=" << S.Function;
   writeTime("duration", Times ? &Times->first : nullptr, OS);
   writeTime("timestamp", Times ? &Times->second : nullptr, OS);
-  write(S.Tensor, OS);
+  writeTensor(S.Tensor, OS);
   if (!S.Name.empty())
     OS << ",func_name=" << S.Name;
   OS << ",group=" << getName(S.Group) << ",comm_func=" << commName(S.Comm)
@@ -178,12 +179,12 @@ void foretrace::megatron::writeRow(const TraceRow &R, const RowTimes *Times,
   writeTime("duration", Times ? &Times->Duration : nullptr, OS);
   OS << ",description=" << (B.Description.empty() ? "None" : B.Description)
      << ",group_kind=" << (B.Group ? getName(*B.Group) : "None");
-  write(B.Tensor, OS);
+  writeTensor(B.Tensor, OS);
   writeTime("timestamp", Times ? &Times->End : nullptr, OS);
   OS << ",sub_operations=[";
   for (size_t I = 0; I < B.SubOperations.size(); ++I) {
     OS << (I ? ", " : "");
-    write(B.SubOperations[I], Times ? &Times->Calls[I] : nullptr, OS);
+    writeCall(B.SubOperations[I], Times ? &Times->Calls[I] : nullptr, OS);
   }
   OS << "])\n";
 }

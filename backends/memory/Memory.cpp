@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/memory/Memory.h"
+//
+// The `memory` backend: memory of a rank of each stage, when it peaks, and
+// whether it fits into the device.
 #include "analysis/DeviceMemory.h"
 #include "analysis/Figures.h"
+#include "backends/EmissionOf.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -11,18 +14,17 @@ using namespace foretrace::ir;
 using namespace foretrace::memory;
 using namespace foretrace::option;
 
-llvm::ArrayRef<EmitOption> memory::optionTable() {
-  static constexpr EmitOption Table[] = {
-#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
-#include "backends/memory/Options.def"
-  };
-  return Table;
-}
+struct memory::Options {
+  std::string File; ///< empty: from the job's name
+  RowFormat Format = RowFormat::Table;
+  bool IsExact = false;        ///< a table has all digits
+  std::optional<int64_t> Room; ///< of a device, bytes
+};
 
-memory::Options memory::readOptions(const EmitSpec &Emit,
-                                    DiagnosticEngine &Diags) {
-  return readEmitOptions<Options>(Emit, optionTable(), Diags);
-}
+constexpr EmitOption memory::OptionRows[] = {
+#include "backends/memory/Options.def"
+};
+constexpr EmitReader memory::Reader = readerOf<Options>(OptionRows);
 
 FactSet memory::needs(const Options &) {
   return {Fact::Scheduled, Fact::Totalled};

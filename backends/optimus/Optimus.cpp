@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/optimus/Optimus.h"
+//
+// The `optimus` backend: the partition plan of Optimus-Prime, ETRI's pipeline
+// runtime, which cuts a traced model between calls of leaf modules.
+#include "backends/EmissionOf.h"
 #include "backends/KnownLayers.h"
 #include "backends/optimus/Options.h"
 #include "backends/optimus/Writers.h"
@@ -56,6 +59,7 @@ static bool fits(const Graph &G, const ir::Spec &S) {
   return !(All * *S.Parallel.Pp).isOverflow();
 }
 
+/// Reports models that are of no family, and more stages than can be cut.
 bool foretrace::optimus::check(const EmitRequest &Request, const Options &O,
                                DiagnosticEngine &Diags) {
   const ir::Spec &S = Request.Program.Spec;

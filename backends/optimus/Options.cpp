@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/optimus/Options.h"
-#include "backends/OptionKinds.h"
+#include "backends/EmissionOf.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -26,14 +26,12 @@ struct TransformersVersion : KindBase {
 
 } // namespace
 
-llvm::ArrayRef<EmitOption> optimus::optionTable() {
-  static constexpr EmitOption Table[] = {
-#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
+constexpr EmitOption optimus::OptionRows[] = {
 #include "backends/optimus/Options.def"
-  };
-  return Table;
-}
+};
 
 Options optimus::readOptions(const EmitSpec &Emit, DiagnosticEngine &Diags) {
-  return readEmitOptions<Options>(Emit, optionTable(), Diags);
+  return readEmitOptions<Options>(Emit, OptionRows, Diags);
 }
+
+constexpr EmitReader optimus::Reader = readerOf<Options>(OptionRows);

@@ -20,7 +20,6 @@ struct Options {
   std::string Transformers;              ///< the version; empty: not known
 };
 
-llvm::ArrayRef<EmitOption> optionTable();
 Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
 
 } // namespace foretrace::optimus

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/params/Params.h"
+//
+// The `params` backend: how many parameters the model has, by kind of layer and
+// by part; or how many a rank of each stage stores.
 #include "analysis/ModelParameters.h"
+#include "backends/EmissionOf.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -9,22 +12,29 @@ using namespace foretrace::ir;
 using namespace foretrace::option;
 using namespace foretrace::params;
 
-static constexpr llvm::StringRef Subjects[] = {"model", "stage"};
-using SubjectWord = WordOf<Subjects>;
+namespace foretrace::params {
 
-llvm::ArrayRef<EmitOption> params::optionTable() {
-  static constexpr EmitOption Table[] = {
-#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
+/// Parameters to count.
+enum class CountOf : unsigned char { Model, Stage };
+
+struct Options {
+  std::string File; ///< empty: from the job's name
+  RowFormat Format = RowFormat::Table;
+  bool IsExact = false; ///< a table has all digits
+  CountOf By = CountOf::Model;
+};
+
+} // namespace foretrace::params
+
+static constexpr llvm::StringRef CountWords[] = {"model", "stage"};
+using SubjectWord = WordOf<CountWords>;
+
+constexpr EmitOption params::OptionRows[] = {
 #include "backends/params/Options.def"
-  };
-  return Table;
-}
+};
+constexpr EmitReader params::Reader = readerOf<Options>(OptionRows);
 
-params::Options params::readOptions(const EmitSpec &Emit,
-                                    DiagnosticEngine &Diags) {
-  return readEmitOptions<Options>(Emit, optionTable(), Diags);
-}
-
+/// Returns the facts of the model alone, or those of stages if requested.
 FactSet params::needs(const Options &O) {
   return {O.By == CountOf::Model ? Fact::Totals : Fact::Totalled};
 }
@@ -100,6 +110,9 @@ bool params::check(const EmitRequest &Request, const Options &,
   return false;
 }
 
+/// Writes `parameters: N` and `activated: N` (a token meets top-k of the routed
+/// experts) first. Counts the model as published: without vocabulary padding, a
+/// tied embedding once.
 Figures params::figures(const EmitRequest &Request, const Options &O) {
   ExprOverlay P(Request.Program);
   Figures F{"foretrace.params/2", {}, {}, notesOf(O), {}};

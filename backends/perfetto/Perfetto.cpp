@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/perfetto/Perfetto.h"
+//
+// The `perfetto` backend: what ranks do in an iteration as trace events, the
+// JSON that Perfetto and chrome://tracing open. It shows the timeline of
+// backends/ranks/StepRun.h.
+#include "backends/EmissionOf.h"
 #include "backends/perfetto/TrackWriter.h"
+#include "backends/ranks/RankFiles.h"
+#include "backends/ranks/StepRun.h"
 #include "backends/ranks/TaskLimits.h"
 #include "lang/diagnostics/Lang.h"
 
@@ -8,6 +14,23 @@ using namespace foretrace;
 using namespace foretrace::ir;
 using namespace foretrace::option;
 using namespace foretrace::perfetto;
+
+namespace foretrace::perfetto {
+
+/// Ranks whose tracks are written.
+struct DrawnRanks {
+  RankList Ranks;        ///< empty: all
+  bool IsByStage = true; ///< the first rank of each stage
+};
+
+struct Options {
+  std::string File; ///< empty: from the job's name
+  DrawnRanks Whose;
+  std::optional<StepTime> Time; ///< none: that of `bestTimeOf`
+  bool HasLayers = false;
+};
+
+} // namespace foretrace::perfetto
 
 namespace {
 
@@ -28,18 +51,10 @@ struct RanksOrStages : option::Ranks {
 
 } // namespace
 
-llvm::ArrayRef<EmitOption> perfetto::optionTable() {
-  static constexpr EmitOption Table[] = {
-#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
+constexpr EmitOption perfetto::OptionRows[] = {
 #include "backends/perfetto/Options.def"
-  };
-  return Table;
-}
-
-perfetto::Options perfetto::readOptions(const EmitSpec &Emit,
-                                        DiagnosticEngine &Diags) {
-  return readEmitOptions<Options>(Emit, optionTable(), Diags);
-}
+};
+constexpr EmitReader perfetto::Reader = readerOf<Options>(OptionRows);
 
 FactSet perfetto::needs(const Options &O) {
   if (O.Time == StepTime::Unit)

@@ -4,7 +4,7 @@
 // whole stages, are derived by `foretrace explain --memory` and `--messages`.
 #include "backends/Locate.h"
 #include "analysis/LayerCounts.h"
-#include "backends/plan/Plan.h"
+#include "backends/Backends.h"
 #include "backends/plan/Rows.h"
 #include "lang/NumberText.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -45,6 +45,9 @@ static Subject locateBalance(const ir::Program &P, const Partition &Of,
        Of.WorkImbalance.derive(Make, "flops", "largest", "FLOPs")}};
 }
 
+/// Derives a row, from 1, of the first table: parameters, saved activations,
+/// FLOPs and messages of a chunk. The row after the last one is the imbalance
+/// of the stages.
 Expected<Subjects> locate(const EmitRequest &Request, const Options &,
                           const CellQuery &Asked) {
   const PlanRows Of = makeRows(Request.Figures);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/plan/Plan.h"
-#include "backends/OptionKinds.h"
-#include "backends/figures/Figures.h"
+//
+// The `plan` backend: which layers each pipeline stage holds, and what that
+// weighs: a table, JSON, CSV, Markdown, or a picture.
+#include "backends/EmissionOf.h"
 #include "backends/plan/Formats.h"
 #include "ir/model/Spellings.h"
 #include "lang/diagnostics/Backends.h"
@@ -12,21 +13,28 @@ using namespace foretrace::ir;
 using namespace foretrace::option;
 using namespace foretrace::plan;
 
+namespace foretrace::plan {
+
+/// The forms it is written in.
+enum class PlanForm : unsigned char { Table, JSON, CSV, Markdown, SVG, Layout };
+
+struct Options {
+  std::string File; ///< empty: from the job's name
+  PlanForm As = PlanForm::Table;
+  bool IsExact = false; ///< tables have all digits
+  bool Times = false;
+};
+
+} // namespace foretrace::plan
+
 static constexpr llvm::StringRef Formats[] = {"table", "json", "csv",
                                               "md",    "svg",  "layout"};
 using FormatWord = WordOf<Formats, findText>;
 
-llvm::ArrayRef<EmitOption> plan::optionTable() {
-  static constexpr EmitOption Table[] = {
-#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
+constexpr EmitOption plan::OptionRows[] = {
 #include "backends/plan/Options.def"
-  };
-  return Table;
-}
-
-plan::Options plan::readOptions(const EmitSpec &Emit, DiagnosticEngine &Diags) {
-  return readEmitOptions<Options>(Emit, optionTable(), Diags);
-}
+};
+constexpr EmitReader plan::Reader = readerOf<Options>(OptionRows);
 
 FactSet plan::needs(const Options &O) {
   FactSet Needs = {Fact::Scheduled, Fact::Totalled};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/report/Report.h"
-#include "backends/OptionKinds.h"
+#include "backends/EmissionOf.h"
 #include "backends/PageTemplate.h"
 #include "backends/figures/PlanDocument.h"
 #include "backends/report/Parts.h"
@@ -14,19 +14,10 @@ static constexpr PageFile PageFiles[] = {
 #include "backends/PageFiles.inc"
 };
 
-llvm::ArrayRef<EmitOption> report::optionTable() {
-  using report::Options;
-  static constexpr EmitOption Table[] = {
-#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
+constexpr EmitOption report::OptionRows[] = {
 #include "backends/report/Options.def"
-  };
-  return Table;
-}
-
-report::Options report::readOptions(const EmitSpec &Emit,
-                                    DiagnosticEngine &Diags) {
-  return readEmitOptions<Options>(Emit, optionTable(), Diags);
-}
+};
+constexpr EmitReader report::Reader = readerOf<Options>(OptionRows);
 
 FactSet report::needs(const Options &) {
   FactSet Facts = factsOfPlan();

@@ -4,20 +4,13 @@
 // needs nothing but a browser.
 #pragma once
 
-#include "backends/Backend.h"
+#include "backends/Backends.h"
 
 namespace foretrace::report {
 
 struct Options {
   std::string File; ///< empty: from the job's name
 };
-
-llvm::ArrayRef<EmitOption> optionTable();
-Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
-ir::FactSet needs(const Options &O);
-bool check(const EmitRequest &Request, const Options &O,
-           DiagnosticEngine &Diags);
-llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 
 /// Writes all that the page shows of a job that was checked: one JSON object,
 /// the argument of `render` in main.js.

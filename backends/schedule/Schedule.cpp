@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/schedule/Schedule.h"
-#include "backends/OptionKinds.h"
+//
+// The `schedule` backend: what every pipeline stage runs, and when: a grid for
+// a terminal, a picture, PyTorch's schedule file, or exact numbers. It unfolds
+// the schedule of the IR.
+#include "backends/EmissionOf.h"
+#include "backends/schedule/Figures.h"
 #include "backends/schedule/Lines.h"
 #include "backends/schedule/Writers.h"
 
@@ -8,6 +12,22 @@ using namespace foretrace;
 using namespace foretrace::ir;
 using namespace foretrace::option;
 using namespace foretrace::schedule;
+
+namespace foretrace::schedule {
+
+enum class ScheduleForm : unsigned char { Grid, CSV, SVG, JSON };
+
+/// Messages of a CSV.
+enum class CSVMessages : unsigned char { None, Lowered, Calls };
+
+struct Options {
+  std::string File; ///< empty: from the job's name
+  ScheduleForm Format = ScheduleForm::Grid;
+  CSVMessages Comms = CSVMessages::None;
+  StepTime Time = StepTime::Unit;
+};
+
+} // namespace foretrace::schedule
 
 namespace {
 
@@ -30,17 +50,13 @@ struct CommsWord : WordOf<MessageWords> {
 
 } // namespace
 
-llvm::ArrayRef<EmitOption> schedule::optionTable() {
-  static constexpr EmitOption Table[] = {
-#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
+constexpr EmitOption schedule::OptionRows[] = {
 #include "backends/schedule/Options.def"
-  };
-  return Table;
-}
+};
 
-schedule::Options schedule::readOptions(const EmitSpec &Emit,
-                                        DiagnosticEngine &Diags) {
-  const auto Read = readEmitOptions<Options>(Emit, optionTable(), Diags);
+/// Reports options that only some formats have.
+static void checkFormat(const EmitSpec &Emit, const Options &Read,
+                        DiagnosticEngine &Diags) {
   const NamedAttribute *A = Emit.Options.find("comms");
   if (A && Read.Comms != CSVMessages::None && Read.Format != ScheduleForm::CSV)
     reportOptionValue(*A, "none unless `format = csv`", Diags);
@@ -48,8 +64,10 @@ schedule::Options schedule::readOptions(const EmitSpec &Emit,
   if (A && Read.Time == StepTime::Cost && Read.Format != ScheduleForm::SVG &&
       Read.Format != ScheduleForm::JSON)
     reportOptionValue(*A, "unit unless `format` is svg or json", Diags);
-  return Read;
 }
+
+constexpr EmitReader schedule::Reader =
+    readerOf<Options, checkFormat>(OptionRows);
 
 FactSet schedule::needs(const Options &O) {
   if (O.Time == StepTime::Cost)
@@ -64,7 +82,8 @@ bool schedule::check(const EmitRequest &Request, const Options &O,
                       Time ? Time->Value.Range : Request.Emit.Range, Diags);
 }
 
-static void write(const Program &P, const Options &Of, llvm::raw_ostream &OS) {
+static void writeForm(const Program &P, const Options &Of,
+                      llvm::raw_ostream &OS) {
   const Schedule &S = P.Schedule;
   switch (Of.Format) {
   case ScheduleForm::Grid:
@@ -87,5 +106,5 @@ llvm::Error schedule::emit(const EmitRequest &Request, const Options &O,
                            OutputSet &Out) {
   return Out.add(
       Request.file(O.File, Extensions[static_cast<size_t>(O.Format)]),
-      [&](llvm::raw_ostream &OS) { write(Request.Program, O, OS); });
+      [&](llvm::raw_ostream &OS) { writeForm(Request.Program, O, OS); });
 }

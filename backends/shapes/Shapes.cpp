@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/shapes/Shapes.h"
+//
+// The `shapes` backend: the products, attention and messages that a job runs,
+// for measuring them.
 #include "analysis/KernelShapes.h"
+#include "backends/EmissionOf.h"
 #include "ir/model/OpKinds.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
@@ -11,18 +14,16 @@ using namespace foretrace;
 using namespace foretrace::ir;
 using namespace foretrace::option;
 
-llvm::ArrayRef<EmitOption> shapes::optionTable() {
-  static constexpr EmitOption Table[] = {
-#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
-#include "backends/shapes/Options.def"
-  };
-  return Table;
-}
+struct shapes::Options {
+  std::string File; ///< empty: from the job's name
+  RowFormat Format = RowFormat::Table;
+  bool Commands = false; ///< lists commands that measure them
+};
 
-shapes::Options shapes::readOptions(const EmitSpec &Emit,
-                                    DiagnosticEngine &Diags) {
-  return readEmitOptions<Options>(Emit, optionTable(), Diags);
-}
+constexpr EmitOption shapes::OptionRows[] = {
+#include "backends/shapes/Options.def"
+};
+constexpr EmitReader shapes::Reader = readerOf<Options>(OptionRows);
 
 FactSet shapes::needs(const Options &) {
   return {Fact::Scheduled, Fact::Sync, Fact::Costs};

@@ -4,6 +4,7 @@
 #include "backends/Locate.h"
 #include "analysis/Derivation.h"
 #include "analysis/TimeDerivation.h"
+#include "backends/Backends.h"
 #include "backends/simai/Exact.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -58,6 +59,8 @@ static DerivedFigure timeOf(TimeMaker &Times, const WorkloadCell &C) {
   return Whole;
 }
 
+/// Derives a row, from 1, of the table of the selected stage, or of the block's
+/// stage if none is selected: the collective and the time in each column.
 Expected<Subjects> locate(const EmitRequest &Request, const Options &First,
                           const CellQuery &Asked) {
   const ir::Program &P = Request.Program;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/simai/Options.h"
+#include "backends/EmissionOf.h"
 #include "lang/diagnostics/Backends.h"
 
 using namespace foretrace;
@@ -52,13 +53,9 @@ struct AdaptSection : KindBase {
 
 } // namespace
 
-llvm::ArrayRef<EmitOption> simai::optionTable() {
-  static constexpr EmitOption Table[] = {
-#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
+constexpr EmitOption simai::OptionRows[] = {
 #include "backends/simai/Options.def"
-  };
-  return Table;
-}
+};
 
 /// An option that only the other accounting has.
 static void checkCombination(const ir::EmitSpec &Emit, const Options &O,
@@ -73,9 +70,10 @@ static void checkCombination(const ir::EmitSpec &Emit, const Options &O,
 }
 
 Options simai::readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags) {
-  Options O = readEmitOptions<Options>(Emit, optionTable(), Diags);
+  Options O = readEmitOptions<Options>(Emit, OptionRows, Diags);
   checkCombination(Emit, O, Diags);
-  for (const std::string &Slug : O.Allow)
-    Diags.allow(Slug);
   return O;
 }
+
+constexpr EmitReader simai::Reader =
+    readerOf<Options, checkCombination>(OptionRows);

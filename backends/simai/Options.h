@@ -29,7 +29,6 @@ struct Options {
   SimaiServers Servers; ///< for the command line, not yet of the cluster
 };
 
-llvm::ArrayRef<EmitOption> optionTable();
 Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
 
 } // namespace foretrace::simai

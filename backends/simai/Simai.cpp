@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/simai/Simai.h"
+//
+// The `simai` backend: SimAI/AICB workload tables.
+#include "backends/EmissionOf.h"
 #include "backends/ExpertExchanges.h"
 #include "backends/simai/Adapt.h"
 #include "backends/simai/Aicb.h"
@@ -185,6 +187,8 @@ llvm::Error foretrace::simai::emit(const EmitRequest &Request, const Options &O,
   return llvm::Error::success();
 }
 
+/// The command that runs SimAI's analytical simulator on \p File; empty if that
+/// is no table.
 std::string foretrace::simai::showCommand(const EmitRequest &Request,
                                           const Options &O,
                                           llvm::StringRef File) {

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/simainet/SimaiNet.h"
+//
+// The `simai-net` backend: the cluster of the job as a topology for SimAI's
+// ns-3 simulator, and a script that runs either of SimAI's simulators on the
+// table of `emit simai`.
 #include "backends/CommandLine.h"
-#include "backends/simainet/Options.h"
+#include "backends/EmissionOf.h"
+#include "backends/ranks/RankFiles.h"
+#include "backends/simai/SimaiServers.h"
 #include "backends/simainet/Topology.h"
 #include "ir/model/Spellings.h"
 #include "lang/diagnostics/Backends.h"
@@ -13,6 +18,17 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 using namespace foretrace::simainet;
+using namespace foretrace::option;
+
+struct simainet::Options {
+  FileNames Files;
+  SimaiServers Servers; ///< what the job says of them, not yet of its cluster
+};
+
+constexpr EmitOption simainet::OptionRows[] = {
+#include "backends/simainet/Options.def"
+};
+constexpr EmitReader simainet::Reader = readerOf<Options>(OptionRows);
 
 /// What the script is called after the job's name.
 constexpr llvm::StringLiteral ScriptEnd = "simai-net.sh";
@@ -70,6 +86,7 @@ static void checkLinks(const Spec &S, DiagnosticEngine &Diags) {
                    "the rate or the delay of a link");
 }
 
+/// Reports jobs and clusters that are not of servers around an NVSwitch.
 bool simainet::check(const EmitRequest &Request, const Options &,
                      DiagnosticEngine &Diags) {
   const unsigned Before = Diags.errorCount();
@@ -127,6 +144,7 @@ llvm::Error simainet::emit(const EmitRequest &Request, const Options &O,
   });
 }
 
+/// Runs the script among the files.
 std::string simainet::showCommand(const EmitRequest &, const Options &,
                                   llvm::StringRef File) {
   return File.ends_with(ScriptEnd) ? "sh " + shellQuoted(File) + " analytical"

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/simgrid/SimGrid.h"
+//
+// The `simgrid` backend: what every rank does, in order, as time-independent
+// traces for the replay of SimGrid (SMPI), a file each.
+#include "backends/EmissionOf.h"
 #include "backends/ExpertExchanges.h"
+#include "backends/ranks/RankFiles.h"
+#include "backends/simgrid/ReplayWriter.h"
 #include "llvm/Support/Path.h"
 
 using namespace foretrace;
@@ -8,20 +13,18 @@ using namespace foretrace::ir;
 using namespace foretrace::option;
 using namespace foretrace::simgrid;
 
+struct simgrid::Options {
+  ir::MessageRules Rules;
+  FileNames Files;
+  AmountUnit Computations = AmountUnit::Time;
+};
+
 static constexpr llvm::StringRef Amounts[] = {"time", "flops"};
 
-llvm::ArrayRef<EmitOption> simgrid::optionTable() {
-  static constexpr EmitOption Table[] = {
-#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
+constexpr EmitOption simgrid::OptionRows[] = {
 #include "backends/simgrid/Options.def"
-  };
-  return Table;
-}
-
-simgrid::Options simgrid::readOptions(const EmitSpec &Emit,
-                                      DiagnosticEngine &Diags) {
-  return readEmitOptions<Options>(Emit, optionTable(), Diags);
-}
+};
+constexpr EmitReader simgrid::Reader = readerOf<Options>(OptionRows);
 
 FactSet simgrid::needs(const Options &) {
   return {Fact::Scheduled, Fact::Sync, Fact::Costs};

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/time/Time.h"
+//
+// The `time` backend: the estimated time of an iteration, and what takes it.
 #include "analysis/Caveats.h"
 #include "analysis/CriticalPath.h"
 #include "analysis/DeviceRates.h"
 #include "analysis/Figures.h"
 #include "analysis/FlopCounter.h"
+#include "backends/EmissionOf.h"
 #include "backends/figures/JobTables.h"
 #include "ir/model/Spellings.h"
 #include "lang/NumberText.h"
@@ -16,18 +18,17 @@ using namespace foretrace;
 using namespace foretrace::ir;
 using namespace foretrace::option;
 
-llvm::ArrayRef<EmitOption> timing::optionTable() {
-  static constexpr EmitOption Table[] = {
-#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
-#include "backends/time/Options.def"
-  };
-  return Table;
-}
+struct timing::Options {
+  std::string File; ///< empty: from the job's name
+  RowFormat Format = RowFormat::Table;
+  bool IsExact = false; ///< a table has all digits
+  bool Changes = false; ///< lists changes that make the iteration shorter
+};
 
-timing::Options timing::readOptions(const EmitSpec &Emit,
-                                    DiagnosticEngine &Diags) {
-  return readEmitOptions<Options>(Emit, optionTable(), Diags);
-}
+constexpr EmitOption timing::OptionRows[] = {
+#include "backends/time/Options.def"
+};
+constexpr EmitReader timing::Reader = readerOf<Options>(OptionRows);
 
 FactSet timing::needs(const Options &) {
   return {Fact::Scheduled, Fact::Totalled, Fact::Costs};

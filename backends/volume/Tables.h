@@ -4,7 +4,8 @@
 // stages and tiers. Private to the backend.
 #pragma once
 
-#include "backends/volume/Volume.h"
+#include "analysis/Flows.h"
+#include "backends/figures/Figures.h"
 
 namespace foretrace::volume {
 

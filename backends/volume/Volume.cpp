@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/volume/Volume.h"
+//
+// The `volume` backend: communication volume of a job by group, phase and
+// tier of its cluster.
+#include "analysis/Flows.h"
+#include "backends/EmissionOf.h"
 #include "backends/volume/Tables.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
@@ -9,21 +13,20 @@ using namespace foretrace::ir;
 using namespace foretrace::option;
 using namespace foretrace::volume;
 
+struct volume::Options {
+  std::string File; ///< empty: from the job's name
+  RowFormat Format = RowFormat::Table;
+  bool IsExact = false; ///< a table has all digits
+  FlowSpan Per = FlowSpan::Iteration;
+};
+
 static constexpr llvm::StringRef Spans[] = {"iteration", "micro_batch"};
 using SpanWord = WordOf<Spans>;
 
-llvm::ArrayRef<EmitOption> volume::optionTable() {
-  static constexpr EmitOption Table[] = {
-#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
+constexpr EmitOption volume::OptionRows[] = {
 #include "backends/volume/Options.def"
-  };
-  return Table;
-}
-
-volume::Options volume::readOptions(const EmitSpec &Emit,
-                                    DiagnosticEngine &Diags) {
-  return readEmitOptions<Options>(Emit, optionTable(), Diags);
-}
+};
+constexpr EmitReader volume::Reader = readerOf<Options>(OptionRows);
 
 FactSet volume::needs(const Options &) { return {Fact::Totalled}; }
 
@@ -63,6 +66,8 @@ static std::vector<std::string> notesOf(const FlowCounter &Counter,
   return Notes;
 }
 
+/// Writes the bytes of a job by the keys that cause them, by kinds of groups,
+/// collectives, phases, stages, and tiers of the cluster.
 Figures volume::figures(const EmitRequest &Request, const Options &O) {
   ExprOverlay P(Request.Program);
   FlowCounter Counter(P, O.Per);

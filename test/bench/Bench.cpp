@@ -246,7 +246,7 @@ static void table(benchmark::State &State) {
   DiagnosticEngine Diags;
   ir::Program P = compileJob(Sources, FORETRACE_LARGE, Diags);
   const ir::EmitSpec Emit = P.Spec.Emits.front();
-  const auto Block = findBackend("simai")->Read(Emit, Diags);
+  const auto Block = findBackend("simai")->read(Emit, Diags);
   runPasses(P, pipelineFor(Block->needs()), Diags, {});
   int64_t Bytes = 0;
   for (auto _ : State) {

@@ -28,7 +28,7 @@ inline void checkBackend(const ir::Program &P, const ir::EmitSpec &E,
   const Backend *B = findBackend(E.Backend);
   if (!B)
     return;
-  const std::unique_ptr<Emission> Block = B->Read(E, Diags);
+  const std::unique_ptr<Emission> Block = B->read(E, Diags);
   if (Diags.hasErrors())
     return;
   ir::ExprOverlay Sizes(P);

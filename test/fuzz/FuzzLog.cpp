@@ -3,8 +3,8 @@
 // Any bytes as the log of a run of Optimus-Prime: they are held against a plan,
 // whatever they say.
 #include "analysis/Figures.h"
+#include "backends/Backends.h"
 #include "backends/optimus/Job.h"
-#include "backends/optimus/Optimus.h"
 #include "ir/model/Spec.h"
 #include "lang/ShippedLayers.h"
 #include "tools/runs/LogMatcher.h"

@@ -519,7 +519,7 @@ void Generator::sweep() {
 
 void Generator::emit(const Backend &B) {
   open("emit " + B.Name);
-  for (const EmitOption &O : B.Options()) {
+  for (const EmitOption &O : B.options()) {
     if (!oneIn(20))
       continue;
     const llvm::ArrayRef<StringRef> Words = O.Words();

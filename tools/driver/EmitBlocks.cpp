@@ -35,7 +35,7 @@ const Backend *backendOf(const ir::EmitSpec &Emit, DiagnosticEngine &Diags) {
 void checkBlocks(ArrayRef<ir::EmitSpec> Emits, DiagnosticEngine &Diags) {
   for (const ir::EmitSpec &E : Emits)
     if (const Backend *Format = backendOf(E, Diags))
-      Format->Read(E, Diags);
+      Format->read(E, Diags);
   Diags.clearAllowed(); // of the last one
 }
 
@@ -49,7 +49,7 @@ bool areOfModel(ArrayRef<ir::EmitSpec> Emits) {
     const Backend *B = findBackend(E.Backend);
     DiagnosticEngine Unheard;
     return B && B->IsOfModel &&
-           !B->Read(E, Unheard)->needs().contains(ir::Fact::Totalled);
+           !B->read(E, Unheard)->needs().contains(ir::Fact::Totalled);
   });
 }
 

@@ -120,7 +120,7 @@ void Emitter::expect(CompiledJob &Job, const ir::EmitSpec &Emit) const {
   if (!Format)
     return;
   DiagnosticEngine Unheard;
-  const ir::FactSet Needs = Format->Read(Emit, Unheard)->needs();
+  const ir::FactSet Needs = Format->read(Emit, Unheard)->needs();
   if (!Unheard.hasErrors() && !Unheard.allowsAny())
     Job.expect(Needs);
 }
@@ -138,7 +138,7 @@ void Emitter::emitBlock(CompiledJob &Job, const ir::EmitSpec &Emit) {
     return;
   Diags.clearAllowed();
   const unsigned ErrorsBefore = Diags.errorCount();
-  const std::unique_ptr<Emission> Block = Format->Read(Emit, Diags);
+  const std::unique_ptr<Emission> Block = Format->read(Emit, Diags);
   const ir::FactSet Needs = Block->needs();
   std::optional<ir::Program> Apart;
   const ir::Program *P = nullptr;
@@ -154,7 +154,7 @@ void Emitter::emitProgram(const ir::Program &P, const ir::EmitSpec &Emit) {
   const Backend *Format = findBackend(Emit.Backend);
   assert(Format && "there is one");
   const unsigned ErrorsBefore = Diags.errorCount();
-  const std::unique_ptr<Emission> Block = Format->Read(Emit, Diags);
+  const std::unique_ptr<Emission> Block = Format->read(Emit, Diags);
   if (Diags.errorCount() != ErrorsBefore)
     return;
   assert(P.Facts.contains(Block->needs()) && "it takes the program as it is");

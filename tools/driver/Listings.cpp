@@ -34,7 +34,7 @@ static void listBackends(RowWriter &To) {
 
 static void listOptions(RowWriter &To) {
   for (const Backend &B : allBackends())
-    for (const EmitOption &O : B.Options())
+    for (const EmitOption &O : B.options())
       To.write({(B.Name + "." + O.Name).str(), O.Expected(), O.Default(),
                 O.Doc.str()});
 }

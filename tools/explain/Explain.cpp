@@ -82,7 +82,7 @@ static Expected<Subjects> explainWritten(const ir::Program &P,
         (Of->Possible ? ", and may have " + list(Of->Possible) : ""));
   DiagnosticEngine Diags;
   const ir::EmitSpec Block = firstBlock(P.Spec, Asked.Backend);
-  const std::unique_ptr<Emission> Read = Of->Read(Block, Diags);
+  const std::unique_ptr<Emission> Read = Of->read(Block, Diags);
   if (Diags.hasErrors())
     return errorOf("--emit", Diags);
   ir::ExprOverlay Sizes(P);

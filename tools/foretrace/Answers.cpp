@@ -72,7 +72,7 @@ Answer::Answer(StringRef Name, cl::SubCommand &Command, StringRef Default)
                           "the job); - is standard output"
                         : "Output file (default: standard output)"),
            cl::cat(outputCategory()), cl::sub(Command)) {
-  for (const EmitOption &O : Format.Options())
+  for (const EmitOption &O : Format.options())
     if (!O.IsPath)
       Options.emplace_back(O, Command);
 }

@@ -39,7 +39,7 @@ static bool allowsErrors(const ir::Spec &Job) {
     const Backend *Format = findBackend(E.Backend);
     DiagnosticEngine Unheard;
     if (Format)
-      Format->Read(E, Unheard);
+      Format->read(E, Unheard);
     return Unheard.allowsAny();
   });
 }

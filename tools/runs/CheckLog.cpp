@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/Figures.h"
+#include "backends/Backends.h"
 #include "backends/optimus/Job.h"
-#include "backends/optimus/Optimus.h"
 #include "lang/ReadFile.h"
 #include "passes/PassManager.h"
 #include "tools/runs/Check.h"
