@@ -8,8 +8,6 @@
 #include "ir/model/Attribute.h"
 #include "ir/model/Cells.h"
 #include "ir/model/Dims.h"
-#include "ir/model/DpFramework.h"
-#include "ir/model/Implementations.h"
 #include "ir/model/LayerUse.h"
 #include "ir/model/Mesh.h"
 #include "lang/Quantity.h"
@@ -21,41 +19,19 @@
 
 namespace foretrace::ir {
 
-enum class NormKind : unsigned char {
-#define NORM_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
+#define SPEC_KIND(TYPE, ...) enum class TYPE : unsigned char { __VA_ARGS__ };
+#define SPEC_ENUM(TYPE, ENUMERATOR, SPELLING) ENUMERATOR,
+#define PRECISION_KIND(...)
+#define TYPE_KIND(...)
+#define OPTIMIZER_KIND(...)
+#define SCHEDULE_KIND(...)
 #include "ir/model/Spec.def"
-};
-enum class NormPlacementKind : unsigned char {
-#define NORM_PLACEMENT_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
-#include "ir/model/Spec.def"
-};
-enum class PositionKind : unsigned char {
-#define POSITION_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
-#include "ir/model/Spec.def"
-};
 enum class PrecisionKind : unsigned char {
 #define PRECISION_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/model/Spec.def"
 };
 enum class TypeKind : unsigned char {
 #define TYPE_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
-#include "ir/model/Spec.def"
-};
-enum class RecomputeKind : unsigned char {
-#define RECOMPUTE_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
-#include "ir/model/Spec.def"
-};
-/// Returns whether layers are recomputed as a whole, at most without the ops
-/// whose results are saved, and not by modules.
-inline bool recomputesLayers(RecomputeKind K) {
-  return K == RecomputeKind::Op || K == RecomputeKind::Full;
-}
-enum class AttentionBackendKind : unsigned char {
-#define ATTENTION_BACKEND_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
-#include "ir/model/Spec.def"
-};
-enum class CpCommKind : unsigned char {
-#define CP_COMM_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/model/Spec.def"
 };
 enum class OptimizerKind : unsigned char {
@@ -66,34 +42,12 @@ enum class ScheduleKind : unsigned char {
 #define SCHEDULE_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/model/Spec.def"
 };
-enum class PartitionKind : unsigned char {
-#define PARTITION_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
-#include "ir/model/Spec.def"
-};
-enum class BalanceKind : unsigned char {
-#define BALANCE_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
-#include "ir/model/Spec.def"
-};
-enum class RankOrderKind : unsigned char {
-#define RANK_ORDER_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
-#include "ir/model/Spec.def"
-};
-enum class MegatronVersion : unsigned char {
-#define MEGATRON_VERSION(ENUMERATOR, SPELLING) ENUMERATOR,
-#include "ir/model/Spec.def"
-};
-enum class CostKind : unsigned char {
-#define COST_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
-#include "ir/model/Spec.def"
-};
-enum class BorrowKind : unsigned char {
-#define BORROW_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
-#include "ir/model/Spec.def"
-};
-enum class TopologyKind : unsigned char {
-#define TOPOLOGY_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
-#include "ir/model/Spec.def"
-};
+
+/// Returns whether layers are recomputed as a whole, at most without the ops
+/// whose results are saved, and not by modules.
+inline bool recomputesLayers(RecomputeKind K) {
+  return K == RecomputeKind::Op || K == RecomputeKind::Full;
+}
 
 // The types a field can have, under the names Spec.def uses.
 using Int = int64_t;      // at least 1
