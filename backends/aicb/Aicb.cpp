@@ -6,11 +6,169 @@
 // docs/aicb.md says what they get wrong.
 #include "backends/EmissionOf.h"
 #include "backends/KnownLayers.h"
-#include "backends/aicb/Check.h"
+#include "backends/aicb/Options.h"
+#include "backends/aicb/Weights.h"
 #include "backends/aicb/Workload.h"
+#include "ir/model/Spellings.h"
+#include "lang/diagnostics/Backends.h"
+#include "lang/diagnostics/Lang.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <algorithm>
 
 using namespace foretrace;
 using namespace foretrace::aicb;
+
+namespace {
+
+/// Reports what the generator's programs can't write, or write as if the job
+/// were another one.
+class Checker {
+public:
+  Checker(const ir::Spec &S, const ir::EmitSpec &Emit, const Options &O,
+          DiagnosticEngine &Diags)
+      : S(S), Emit(Emit), O(O), Diags(Diags) {}
+
+  void deepSpeed();
+  void megatron();
+
+private:
+  void zero(int64_t Least, int64_t Most);
+  void deepSpeedSizes();
+  void megatronSizes();
+  template <typename T>
+  void ignored(llvm::StringRef Key, const Located<T> &Value, T Only);
+  void recompute();
+  void needVersion(SourceRange R, llvm::StringRef What, Version Least);
+  template <typename Unit> void fits(Quantity<Unit> Size, llvm::StringRef What);
+
+  const ir::Spec &S;
+  const ir::EmitSpec &Emit;
+  const Options &O;
+  DiagnosticEngine &Diags;
+};
+
+} // namespace
+
+/// Whatever the program does with a key: as if it were \p Only.
+template <typename T>
+void Checker::ignored(llvm::StringRef Key, const Located<T> &Value, T Only) {
+  if (*Value == Only)
+    return;
+  if constexpr (std::is_enum_v<T>)
+    Diags.report(Value.Range, diag::AicbIgnored, Key, ir::getSpelling(*Value),
+                 getWord(O.Kind));
+  else
+    Diags.report(Value.Range, diag::AicbIgnored, Key, *Value, getWord(O.Kind));
+}
+
+void Checker::recompute() {
+  for (const ir::BlockSpec &B : S.Model.Blocks)
+    if (const auto &Key = S.recomputeOf(B); *Key != ir::RecomputeKind::None)
+      return ignored("recompute", Key, ir::RecomputeKind::None);
+}
+
+void Checker::zero(int64_t Least, int64_t Most) {
+  const Located<int64_t> &Zero = S.Parallel.Zero;
+  if (*Zero >= Least && *Zero <= Most)
+    return;
+  // The default is refused where the workload is asked for.
+  const SourceRange At = Zero.isStated() ? Zero.Range : Emit.Range;
+  Diags
+      .report(At, diag::AicbZero, *Zero, getWord(O.Kind),
+              llvm::formatv("ZeRO stages {0} to {1}", Least, Most).str())
+      .note(At, diag::NearestLegal, "zero", std::clamp(*Zero, Least, Most));
+}
+
+void Checker::needVersion(SourceRange R, llvm::StringRef What, Version Least) {
+  if (O.Version < Least)
+    Diags.report(R, diag::AicbVersion, getSpelling(O.Version), What,
+                 getSpelling(Least));
+}
+
+template <typename Unit>
+void Checker::fits(Quantity<Unit> Size, llvm::StringRef What) {
+  if (Size.isOverflow())
+    Diags.report(S.Model.Range, diag::SizeOverflow, What);
+}
+
+/// No bucket holds more than the gradients of all micro-batches.
+void Checker::deepSpeedSizes() {
+  const GeneratorJob J = GeneratorJob::of(S, O.Version);
+  const Elements All = Weights(J).count();
+  fits(bytesOf(All * std::max<int64_t>(J.Ga, 1) + Elements(J.Dp), 2),
+       "a bucket of the workload");
+  fits(Elements(J.MicroBatch) * J.Sequence, "micro_batch x sequence");
+}
+
+void Checker::deepSpeed() {
+  const ir::ParallelSpec &P = S.Parallel;
+  zero(1, 3);
+  checkShares(P, Diags);
+  if (O.Amp && *P.Zero < 3)
+    Diags.report(P.Zero.Range, diag::AicbAmp, *P.Zero);
+  ignored<int64_t>("tp", P.Tp, 1);
+  ignored<int64_t>("pp", P.Pp, 1);
+  ignored<int64_t>("cp", P.Cp, 1);
+  recompute();
+  for (const ir::BlockSpec &B : S.Model.Blocks) {
+    if (hasLatentAttention(B))
+      Diags.report(B.Mixer.Range, diag::AicbIgnored, "attention", B.Mixer.Kind,
+                   getWord(O.Kind));
+    if (hasExperts(B))
+      ignored<int64_t>("experts", B.Network.number("experts"), 1);
+  }
+  deepSpeedSizes();
+}
+
+void Checker::megatronSizes() {
+  const GeneratorJob J = GeneratorJob::of(S, O.Version);
+  const Elements Tokens = Elements(J.MicroBatch) * J.Sequence;
+  const int64_t Widest = std::max({J.Hidden, J.QLora, J.KvLora});
+  fits(bytesOf(countParams(J).Objects, 4), "a message of the workload");
+  fits(bytesOf(Tokens * Widest * std::max<int64_t>(J.TopK, 1), 2),
+       "a message of the workload");
+  fits(bytesOf(Tokens + Elements(J.World), 8), "a message of the workload");
+  fits(Tokens * J.Tp, "micro_batch x sequence x tp");
+  fits(Bytes(2) * J.Ep * J.Experts * J.Tp, "a message of the workload");
+}
+
+void Checker::megatron() {
+  const ir::ParallelSpec &P = S.Parallel;
+  checkJob(S, Diags);
+  zero(0, 1);
+  ignored<int64_t>("vpp", P.Vpp, 1);
+  recompute();
+  if (*P.Pp > 1 && O.Epochs > 0)
+    needVersion(P.Pp.Range, "pipelines", Version::V2024_12);
+  for (const ir::BlockSpec &B : S.Model.Blocks)
+    if (hasLatentAttention(B))
+      needVersion(B.Mixer.Range, "latent attention", Version::V2025_09_15);
+  megatronSizes();
+}
+
+static void checkEffects(const ir::EmitSpec &Emit, const Options &O,
+                         int64_t Zero, DiagnosticEngine &Diags) {
+  std::string With = ("with `kind = " + getWord(O.Kind) + "`").str();
+  if (O.Kind == Kind::DeepSpeed)
+    With += " and zero = " + std::to_string(Zero);
+  for (const ir::NamedAttribute &A : Emit.Options.Fields)
+    if (!(modesOf(A.Name) & modeOf(O, Zero)))
+      Diags.report(A.NameRange, diag::KeyWithoutEffect, A.Name, With);
+}
+
+/// Whether there is a workload of \p S; reports why not, and options without
+/// effect.
+static bool checkWorkload(const ir::Spec &S, const ir::EmitSpec &Emit,
+                          const Options &O, DiagnosticEngine &Diags) {
+  const unsigned Before = Diags.errorCount();
+  Checker C(S, Emit, O, Diags);
+  if (O.Kind == Kind::DeepSpeed)
+    C.deepSpeed();
+  else if (O.Kind == Kind::Megatron)
+    C.megatron();
+  checkEffects(Emit, O, *S.Parallel.Zero, Diags);
+  return Diags.errorCount() == Before;
+}
 
 ir::FactSet foretrace::aicb::needs(const Options &) {
   return {ir::Fact::Complete};

@@ -4,7 +4,6 @@
 #include "backends/EmissionOf.h"
 #include "backends/megatron/Modes.h"
 #include "backends/megatron/Options.h"
-#include "backends/megatron/RankTexts.h"
 #include "backends/megatron/Replay.h"
 #include "backends/megatron/Skeleton.h"
 #include "backends/megatron/Unlogged.h"
@@ -12,10 +11,93 @@
 #include "lang/diagnostics/Backends.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
+#include <mutex>
 
 using namespace foretrace;
 using namespace foretrace::megatron;
 using namespace foretrace::option;
+
+namespace {
+
+/// Writes one iteration of any rank. Ranks of one stage log the same rows but
+/// for their number, so rows are made into text once a stage. Several threads
+/// may write at once.
+class RankTexts {
+public:
+  /// \p Times may be null. A stage is made into text when its first rank is
+  /// written.
+  RankTexts(const Skeleton &Trace, const IterationReplay *Times,
+            int64_t Stages);
+
+  /// The trace of \p Rank, which is of \p Stage.
+  void write(int64_t Rank, int64_t Stage, OutputStream &OS);
+
+  /// The text that is kept of all stages, in bytes. Where one has more than its
+  /// share of them, its rows are made into text for each of its ranks.
+  static constexpr size_t MaxKept = size_t(256) << 20;
+
+private:
+  /// The rows of a stage, each but for its `rank:N`.
+  struct Shared {
+    std::once_flag IsMade;
+    std::string Text;
+    std::vector<size_t> Ends; ///< of rows in Text; none if it is not kept
+  };
+
+  using Visitor = llvm::function_ref<bool(const TraceRow &, const RowTimes *)>;
+  void forEachRow(int64_t Stage, Visitor Visit) const;
+  void make(int64_t Stage, Shared &To) const;
+
+  const Skeleton &Trace;
+  const IterationReplay *const Times;
+  std::vector<Shared> Stages;
+};
+
+} // namespace
+
+RankTexts::RankTexts(const Skeleton &Trace, const IterationReplay *Times,
+                     int64_t Stages)
+    : Trace(Trace), Times(Times), Stages(static_cast<size_t>(Stages)) {}
+
+void RankTexts::forEachRow(int64_t Stage, Visitor Visit) const {
+  size_t Index = 0;
+  Trace.forEachRow(Stage, [&](const TraceRow &R) {
+    if (!Times)
+      return Visit(R, nullptr);
+    const RowTimes Of = Times->times(R, Index++);
+    return Visit(R, &Of);
+  });
+}
+
+void RankTexts::make(int64_t Stage, Shared &To) const {
+  const size_t Share = MaxKept / Stages.size();
+  llvm::raw_string_ostream OS(To.Text);
+  forEachRow(Stage, [&](const TraceRow &R, const RowTimes *At) {
+    writeRow(R, At, OS);
+    To.Ends.push_back(To.Text.size());
+    return To.Text.size() <= Share;
+  });
+  if (To.Text.size() > Share)
+    To.Text = {}, To.Ends = {};
+}
+
+void RankTexts::write(int64_t Rank, int64_t Stage, OutputStream &OS) {
+  const std::string Begin = "rank:" + std::to_string(Rank);
+  Shared &Of = Stages[static_cast<size_t>(Stage)];
+  std::call_once(Of.IsMade, [&] { make(Stage, Of); });
+  if (Of.Ends.empty())
+    return forEachRow(Stage, [&](const TraceRow &R, const RowTimes *At) {
+      OS << Begin;
+      writeRow(R, At, OS);
+      return !OS.isFull();
+    });
+  size_t At = 0;
+  for (size_t End : Of.Ends) {
+    OS << Begin;
+    OS.write(Of.Text.data() + At, End - At);
+    At = End;
+  }
+}
 
 static constexpr llvm::StringRef Dialects[] = {
 #define DIALECT(ENUMERATOR, SPELLING, DOC) SPELLING,

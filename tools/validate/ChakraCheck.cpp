@@ -3,16 +3,35 @@
 #include "lang/diagnostics/Validate.h"
 #include "tools/validate/ChakraReplay.h"
 #include "tools/validate/Messages.h"
-#include "tools/validate/Parallel.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/ThreadPool.h"
+#include <algorithm>
+#include <vector>
 
 using namespace llvm;
 
 namespace foretrace::validate {
 
 namespace {
+
+/// Calls \p Make(I) for 0 <= I < \p Count, several at once, and \p Take with
+/// each result in order of I, of which there are only a few at a time.
+template <typename Maker, typename Taker>
+void forEachInOrder(size_t Count, Maker Make, Taker Take) {
+  constexpr size_t AtOnce = 64;
+  llvm::DefaultThreadPool Pool;
+  using Result = decltype(Make(size_t(0)));
+  for (size_t First = 0; First < Count; First += AtOnce) {
+    std::vector<Result> Results(std::min(AtOnce, Count - First));
+    for (size_t I = 0; I != Results.size(); ++I)
+      Pool.async([&, I] { Results[I] = Make(First + I); });
+    Pool.wait();
+    for (size_t I = 0; I != Results.size(); ++I)
+      Take(First + I, std::move(Results[I]));
+  }
+}
 
 class SetChecker {
 public:
