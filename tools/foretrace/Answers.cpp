@@ -55,7 +55,7 @@ AnswerOption::AnswerOption(const EmitOption &O, cl::SubCommand &Command)
       Doc(driver::docOf(O)),
       Option(StringRef(O.Name), cl::desc(Doc), cl::value_desc(Values),
              IsFlag ? cl::ValueOptional : cl::ValueRequired,
-             cl::cat(outputCategory()), cl::sub(Command)) {}
+             outputOption(Command)) {}
 
 std::optional<std::string> AnswerOption::given() const {
   if (Option.getNumOccurrences() == 0)
@@ -71,7 +71,7 @@ Answer::Answer(StringRef Name, cl::SubCommand &Command, StringRef Default)
                         ? "Output file (default: in this folder, named after "
                           "the job); - is standard output"
                         : "Output file (default: standard output)"),
-           cl::cat(outputCategory()), cl::sub(Command)) {
+           outputOption(Command)) {
   for (const EmitOption &O : Format.options())
     if (!O.IsPath)
       Options.emplace_back(O, Command);

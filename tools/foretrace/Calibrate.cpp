@@ -16,14 +16,14 @@ namespace foretrace {
 static cl::opt<std::string>
     Profile("o", cl::value_desc("file.toml"), cl::init("-"),
             cl::desc("Output file of the profile (default: standard output)"),
-            cl::cat(outputCategory()), cl::sub(calibrateCommand()));
+            outputOption(calibrateCommand()));
 
 static cl::opt<bool> Kernels(
     "kernels",
     cl::desc(
         "Fit the device profile of the job, which also serves other layouts, "
         "instead of timing the parts of this job"),
-    cl::cat(outputCategory()), cl::sub(calibrateCommand()));
+    outputOption(calibrateCommand()));
 
 static driver::FormatOption
     CalibrateFormat(calibrateCommand(), outputCategory(),

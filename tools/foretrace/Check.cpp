@@ -16,13 +16,13 @@ static driver::FindingFormatOption CheckFormat(checkCommand(), outputCategory(),
 static cl::opt<std::string>
     Tolerance("tolerance", cl::value_desc("file.toml"),
               cl::desc("Tolerate the divergences listed in this file"),
-              cl::cat(jobCategory()), cl::sub(checkCommand()));
+              jobOption(checkCommand()));
 
 static cl::opt<unsigned>
     CheckLimit("limit", cl::value_desc("n"), cl::init(10),
                cl::desc("Number of divergences to print for traces that differ "
                         "alike; the rest are counted (default: 10)"),
-               cl::cat(outputCategory()), cl::sub(checkCommand()));
+               outputOption(checkCommand()));
 
 /// Prints how much was checked where there is room for it, and says what to
 /// exit with.

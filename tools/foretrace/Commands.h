@@ -40,6 +40,26 @@ llvm::cl::OptionCategory &outputCategory();
 llvm::cl::OptionCategory &messageCategory();
 llvm::cl::OptionCategory &passCategory();
 
+/// Modifier of an option: its group, and the command, or group of commands,
+/// that has it.
+struct OptionPlace {
+  llvm::cl::OptionCategory &Group;
+  llvm::cl::sub Commands;
+
+  template <typename OptionT> void apply(OptionT &O) const {
+    O.addCategory(Group);
+    Commands.apply(O);
+  }
+};
+inline OptionPlace jobOption(llvm::cl::sub Of) { return {jobCategory(), Of}; }
+inline OptionPlace outputOption(llvm::cl::sub Of) {
+  return {outputCategory(), Of};
+}
+inline OptionPlace messageOption(llvm::cl::sub Of) {
+  return {messageCategory(), Of};
+}
+inline OptionPlace passOption(llvm::cl::sub Of) { return {passCategory(), Of}; }
+
 /// A command line for each subcommand, by its name.
 llvm::ArrayRef<std::pair<llvm::StringRef, llvm::StringRef>> commandExamples();
 

@@ -18,22 +18,21 @@ static cl::opt<std::string> CompileOutput(
     "o", cl::value_desc("path"),
     cl::desc("Output folder, created if the path ends in `/`; or, if the job "
              "has one `emit` block, output file (`-`: standard output)"),
-    cl::cat(outputCategory()), cl::sub(compileCommand()));
+    outputOption(compileCommand()));
 
 static cl::list<std::string>
     CompileEmits("emit", cl::value_desc("backend"), cl::CommaSeparated,
                  cl::desc("Run only this backend, with the options of its "
                           "`emit` block, if there is one"),
-                 cl::cat(outputCategory()), cl::sub(compileCommand()));
+                 outputOption(compileCommand()));
 
 static cl::opt<std::string>
     IRLevel("level", cl::value_desc("level"),
             cl::desc("For --emit=ir: spec, model, spmd or schedule (default)"),
-            cl::cat(outputCategory()), cl::sub(compileCommand()));
+            outputOption(compileCommand()));
 
 static cl::opt<bool> ToStdout("stdout", cl::desc("The same as -o -"),
-                              cl::cat(outputCategory()),
-                              cl::sub(compileCommand()));
+                              outputOption(compileCommand()));
 
 /// Those of the job's blocks that are meant.
 static std::vector<ir::EmitSpec> selectEmits(ArrayRef<ir::EmitSpec> Emits) {

@@ -13,30 +13,29 @@ using namespace llvm;
 namespace foretrace {
 
 static cl::opt<std::string> TablePath(cl::Positional, cl::desc("<table.txt>"),
-                                      cl::cat(jobCategory()),
-                                      cl::sub(convertCommand()));
+                                      jobOption(convertCommand()));
 
 static cl::list<std::string> Formats(
     "to", cl::value_desc("backend"), cl::CommaSeparated,
     cl::desc("Output format: chakra (default), goal, simgrid or astra-sim"),
-    cl::cat(outputCategory()), cl::sub(convertCommand()));
+    outputOption(convertCommand()));
 
 static cl::opt<std::string> Cluster(
     "cluster", cl::value_desc("file"),
     cl::desc("Cluster, such as `clusters/h100.toml`, or a job that has one; "
              "with --to=chakra, ASTRA-sim's files are written, too"),
-    cl::cat(jobCategory()), cl::sub(convertCommand()));
+    jobOption(convertCommand()));
 
 static cl::opt<std::string> Ranks(
     "ranks", cl::value_desc("which"), cl::init("all"),
     cl::desc("Ranks whose traces --to=chakra writes: all (default), a list "
              "such as `0,4,8-11`, or classes: one trace for all ranks"),
-    cl::cat(outputCategory()), cl::sub(convertCommand()));
+    outputOption(convertCommand()));
 
 static cl::opt<std::string>
     ConvertOutput("o", cl::value_desc("folder"),
                   cl::desc("Output folder, created if needed"),
-                  cl::cat(outputCategory()), cl::sub(convertCommand()));
+                  outputOption(convertCommand()));
 
 static void convertTable(ir::Program P, std::vector<ir::EmitSpec> Emits,
                          Compiler &Session, DiagnosticEngine &Diags) {

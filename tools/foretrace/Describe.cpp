@@ -14,8 +14,7 @@ using namespace llvm;
 namespace foretrace {
 
 static cl::opt<std::string> Shell(cl::Positional, cl::desc("bash|zsh|fish"),
-                                  cl::cat(jobCategory()),
-                                  cl::sub(completionCommand()));
+                                  jobOption(completionCommand()));
 
 ExitCode runCompletion() {
   std::vector<driver::CompletionWords> Known = driver::completionWords();
@@ -35,8 +34,7 @@ ExitCode runCompletion() {
 }
 
 static cl::opt<std::string> PageOf(cl::Positional, cl::desc("[command]"),
-                                   cl::cat(jobCategory()),
-                                   cl::sub(manCommand()));
+                                   jobOption(manCommand()));
 
 ExitCode runMan() {
   const bool IsKnown = driver::writeManPage(

@@ -15,14 +15,13 @@ namespace foretrace {
 
 static cl::list<std::string> Paths(cl::Positional,
                                    cl::desc("<before.fore> [<after.fore>]"),
-                                   cl::cat(jobCategory()),
-                                   cl::sub(diffCommand()));
+                                   jobOption(diffCommand()));
 
 static cl::list<std::string> Changes(
     "with", cl::value_desc("name=value"),
     cl::desc(
         "Like -D, but only for the second job, which can be the first one"),
-    cl::cat(jobCategory()), cl::sub(diffCommand()));
+    jobOption(diffCommand()));
 
 static driver::QuantityFormatOption DiffFormat(diffCommand(), outputCategory(),
                                                "Format of differences:");
@@ -30,13 +29,13 @@ static driver::QuantityFormatOption DiffFormat(diffCommand(), outputCategory(),
 static cl::opt<std::string>
     DiffOutput("o", cl::value_desc("file"), cl::init("-"),
                cl::desc("Output file (default: standard output)"),
-               cl::cat(outputCategory()), cl::sub(diffCommand()));
+               outputOption(diffCommand()));
 
 static cl::opt<unsigned>
     DiffLimit("limit", cl::value_desc("n"), cl::init(20),
               cl::desc("Number of rows to print of each table or in Markdown "
                        "(default: 20; 0: all)"),
-              cl::cat(outputCategory()), cl::sub(diffCommand()));
+              outputOption(diffCommand()));
 
 /// Messages of both.
 static ExitCode showTrouble(const diff::Input &Before, const diff::Input &After,

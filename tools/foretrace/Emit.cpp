@@ -13,19 +13,17 @@ namespace foretrace {
 static cl::opt<bool> ShowCommand(
     "show-command",
     cl::desc("Print the command that runs the simulator on the output"),
-    cl::cat(outputCategory()), cl::sub(compileCommand()),
-    cl::sub(convertCommand()));
+    outputOption(compileCommand()), cl::sub(convertCommand()));
 
 static cl::opt<bool> AllowOutside(
     "allow-outside",
     cl::desc("Allow `emit` blocks to write outside the output folder"),
-    cl::cat(outputCategory()), cl::sub(compileCommand()));
+    outputOption(compileCommand()));
 
 static cl::opt<unsigned> Threads(
     "threads", cl::value_desc("n"),
     cl::desc("Number of threads that write files (default: one per processor)"),
-    cl::cat(outputCategory()), cl::sub(compileCommand()),
-    cl::sub(convertCommand()));
+    outputOption(compileCommand()), cl::sub(convertCommand()));
 
 static cl::SubCommandGroup Writing = {
 #define SUBCOMMAND(...)
@@ -36,20 +34,19 @@ static cl::SubCommandGroup Writing = {
 
 static cl::opt<bool> Sync("sync",
                           cl::desc("Sync all files to disk before exiting"),
-                          cl::cat(outputCategory()), cl::sub(Writing));
+                          outputOption(Writing));
 
 static cl::opt<unsigned long long, false, driver::BytesParser>
     MaxOutput("max-output", cl::value_desc("bytes"), cl::init(64ULL << 30),
               cl::desc("Maximum size of the output, estimated before anything "
                        "is written (default: 64GiB)"),
-              cl::cat(outputCategory()), cl::sub(Writing));
+              outputOption(Writing));
 
 static cl::opt<bool>
     Fix("fix",
         cl::desc("First apply the fixes of errors to the files of the job, "
                  "and print them"),
-        cl::cat(jobCategory()), cl::sub(compileCommand()),
-        cl::sub(planCommand()));
+        jobOption(compileCommand()), cl::sub(planCommand()));
 
 OutputOptions outputOptions() {
   OutputOptions Options;

@@ -12,7 +12,7 @@ namespace foretrace {
 static cl::opt<unsigned>
     Port("port", cl::value_desc("n"), cl::init(0),
          cl::desc("Port of 127.0.0.1 (default: 0, a free one)"),
-         cl::cat(outputCategory()), cl::sub(exploreCommand()));
+         outputOption(exploreCommand()));
 
 ExitCode runExplore() {
   if (jobPath().empty() || jobPath() == "-")

@@ -11,15 +11,13 @@ using namespace llvm;
 namespace foretrace {
 
 static cl::opt<std::string> Format(cl::Positional, cl::desc("<format>"),
-                                   cl::cat(jobCategory()),
-                                   cl::sub(exportCommand()));
+                                   jobOption(exportCommand()));
 static cl::opt<std::string> Exported(cl::Positional, cl::desc("<job.fore>"),
-                                     cl::cat(jobCategory()),
-                                     cl::sub(exportCommand()));
+                                     jobOption(exportCommand()));
 static cl::opt<std::string>
     ExportOutput("o", cl::value_desc("file"), cl::init("-"),
                  cl::desc("Output file (default: standard output)"),
-                 cl::cat(outputCategory()), cl::sub(exportCommand()));
+                 outputOption(exportCommand()));
 
 ExitCode runExport() {
   const exporters::Exporter *To = exporters::findExporter(Format);

@@ -13,18 +13,17 @@ using namespace llvm;
 namespace foretrace {
 
 static cl::list<std::string> Measured(cl::Positional, cl::desc("<file>..."),
-                                      cl::cat(jobCategory()),
-                                      cl::sub(fitCommand()));
+                                      jobOption(fitCommand()));
 static cl::opt<std::string> FitJob(
     "job", cl::value_desc("job.fore"),
     cl::desc("Job with the cluster that was measured, and the profile to "
              "begin with"),
-    cl::cat(jobCategory()), cl::sub(fitCommand()));
+    jobOption(fitCommand()));
 static cl::opt<std::string>
     FittedProfile("o", cl::value_desc("file.toml"), cl::init("-"),
                   cl::desc("Output file of the profile (default: standard "
                            "output)"),
-                  cl::cat(outputCategory()), cl::sub(fitCommand()));
+                  outputOption(fitCommand()));
 static driver::FormatOption
     FitFormat(fitCommand(), outputCategory(),
               "Format of the report on how well the profile fits:");

@@ -13,16 +13,15 @@ namespace foretrace {
 
 static cl::list<std::string> Files(cl::Positional,
                                    cl::desc("<file.fore|folder|->..."),
-                                   cl::cat(jobCategory()),
-                                   cl::sub(fmtCommand()));
+                                   jobOption(fmtCommand()));
 static cl::opt<bool>
     OnlyCheck("check",
               cl::desc("Write nothing; name the files that would change, and "
                        "exit with 4 if there are any"),
-              cl::cat(outputCategory()), cl::sub(fmtCommand()));
+              outputOption(fmtCommand()));
 static cl::opt<bool>
     ShowDiff("diff", cl::desc("Write nothing; print what would change"),
-             cl::cat(outputCategory()), cl::sub(fmtCommand()));
+             outputOption(fmtCommand()));
 
 /// Formats one file; counts it in \p NumChanged if it is not in the style.
 static ExitCode format(const std::string &Path, unsigned &NumChanged) {

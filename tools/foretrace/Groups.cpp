@@ -18,19 +18,17 @@ static driver::FormatOption GroupsFormat(groupsCommand(), outputCategory(),
 static cl::list<std::string> Only("group", cl::value_desc("name"),
                                   cl::CommaSeparated,
                                   cl::desc("Print only these groups"),
-                                  cl::cat(outputCategory()),
-                                  cl::sub(groupsCommand()));
+                                  outputOption(groupsCommand()));
 
 static cl::opt<int64_t> OfRank("rank", cl::value_desc("n"),
                                cl::desc("Print only the groups of this rank"),
-                               cl::cat(outputCategory()),
-                               cl::sub(groupsCommand()));
+                               outputOption(groupsCommand()));
 
 static cl::opt<bool> Summary(
     "summary",
     cl::desc("Print one line per kind of group: ranks per group, number of "
              "groups, and the cluster tiers that connect them"),
-    cl::cat(outputCategory()), cl::sub(groupsCommand()));
+    outputOption(groupsCommand()));
 
 static bool isOfRank() { return OfRank.getNumOccurrences() != 0; }
 

@@ -13,30 +13,28 @@ using namespace llvm;
 namespace foretrace {
 
 static cl::opt<std::string> From(cl::Positional, cl::desc("<format>"),
-                                 cl::cat(jobCategory()),
-                                 cl::sub(importCommand()));
+                                 jobOption(importCommand()));
 static cl::list<std::string> ForeignWords(cl::Positional,
                                           cl::desc("<file or arguments>..."),
-                                          cl::cat(jobCategory()),
-                                          cl::sub(importCommand()));
+                                          jobOption(importCommand()));
 static cl::opt<std::string> ModelName(
     "name", cl::value_desc("name"),
     cl::desc("Name of the model (default: that of the file, or of its "
              "folder if the file is config.json)"),
-    cl::cat(jobCategory()), cl::sub(importCommand()));
+    jobOption(importCommand()));
 static cl::opt<int64_t>
     Patches("patches", cl::value_desc("n"), cl::init(0),
             cl::desc("Include the vision tower of a configuration of Hugging "
                      "Face, for n patches in a sample"),
-            cl::cat(jobCategory()), cl::sub(importCommand()));
+            jobOption(importCommand()));
 static cl::opt<bool>
     IsStrict("strict",
              cl::desc("Treat keys that are unknown or not modelled as errors"),
-             cl::cat(jobCategory()), cl::sub(importCommand()));
+             jobOption(importCommand()));
 static cl::opt<std::string>
     ImportOutput("o", cl::value_desc("file.fore"), cl::init("-"),
                  cl::desc("Output file (default: standard output)"),
-                 cl::cat(outputCategory()), cl::sub(importCommand()));
+                 outputOption(importCommand()));
 
 static std::string nameOf(StringRef Path) {
   return ModelName.empty() ? importers::modelNameOf(Path) : ModelName;

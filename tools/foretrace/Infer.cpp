@@ -11,8 +11,7 @@ namespace foretrace {
 
 static cl::list<std::string> Given(cl::Positional,
                                    cl::desc("<folder|file>... [run.log]"),
-                                   cl::cat(jobCategory()),
-                                   cl::sub(inferCommand()));
+                                   jobOption(inferCommand()));
 
 /// Writes the job of the arguments that a run printed, and reports what its
 /// traces contradict.

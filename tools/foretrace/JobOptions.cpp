@@ -9,33 +9,31 @@ using namespace llvm;
 namespace foretrace {
 
 static cl::opt<std::string> Job(cl::Positional, cl::desc("<job.fore>"),
-                                cl::cat(jobCategory()), cl::sub(jobCommands()));
+                                jobOption(jobCommands()));
 
 static cl::list<std::string> Overrides(
     "D", cl::Prefix, cl::value_desc("name=value"),
     cl::desc("Set a `param`, or section.key; also --tp=8, --cluster=h100"),
-    cl::cat(jobCategory()), cl::sub(jobCommands()), cl::sub(convertCommand()),
-    cl::sub(diffCommand()), cl::sub(fitCommand()), cl::sub(exportCommand()),
-    cl::sub(newCommand()));
+    jobOption(jobCommands()), cl::sub(convertCommand()), cl::sub(diffCommand()),
+    cl::sub(fitCommand()), cl::sub(exportCommand()), cl::sub(newCommand()));
 
 static cl::list<std::string>
     ImportPaths("I", cl::Prefix, cl::value_desc("folder"),
                 cl::desc("Also search this folder for imports"),
-                cl::cat(jobCategory()), cl::sub(jobCommands()),
-                cl::sub(convertCommand()), cl::sub(diffCommand()),
-                cl::sub(fitCommand()), cl::sub(exportCommand()));
+                jobOption(jobCommands()), cl::sub(convertCommand()),
+                cl::sub(diffCommand()), cl::sub(fitCommand()),
+                cl::sub(exportCommand()));
 
 static cl::list<std::string>
     Traces("trace", cl::value_desc("path"), cl::CommaSeparated,
            cl::desc("Trace of a rank, or a folder with one *.txt per rank"),
-           cl::cat(jobCategory()), cl::sub(checkCommand()),
-           cl::sub(calibrateCommand()));
+           jobOption(checkCommand()), cl::sub(calibrateCommand()));
 
 static cl::opt<bool>
     PrintJob("print-job",
              cl::desc("Print the job with the keys that are given or assumed, "
                       "instead of running the command"),
-             cl::cat(jobCategory()), cl::sub(jobCommands()));
+             jobOption(jobCommands()));
 
 StringRef jobPath() { return Job; }
 

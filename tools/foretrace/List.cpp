@@ -11,14 +11,12 @@ using namespace llvm;
 namespace foretrace {
 
 static const std::string Alternatives = join(driver::listingNames(), "|");
-static cl::opt<std::string> What(cl::Positional, cl::cat(jobCategory()),
-                                 cl::sub(listCommand()),
+static cl::opt<std::string> What(cl::Positional, jobOption(listCommand()),
                                  cl::desc(Alternatives));
 
 static driver::QuantityFormatOption ListFormat(listCommand(), outputCategory(),
                                                "Format of the list:");
-static cl::opt<bool> All("all", cl::cat(outputCategory()),
-                         cl::sub(listCommand()),
+static cl::opt<bool> All("all", outputOption(listCommand()),
                          cl::desc("Print all keys of devices and clusters"));
 
 ExitCode runList() {

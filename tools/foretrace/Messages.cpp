@@ -21,10 +21,9 @@ static cl::opt<DiagnosticFormat> MessageFormat(
                clEnumValN(DiagnosticFormat::JSON, "json",
                           "one object per line"),
                clEnumValN(DiagnosticFormat::Sarif, "sarif", "SARIF 2.1.0")),
-    cl::init(DiagnosticFormat::Text), cl::cat(messageCategory()),
-    cl::sub(diagnosingCommands()), cl::sub(validateCommand()),
-    cl::sub(summaryCommand()), cl::sub(mergeCommand()),
-    cl::sub(inferCommand()));
+    cl::init(DiagnosticFormat::Text), messageOption(diagnosingCommands()),
+    cl::sub(validateCommand()), cl::sub(summaryCommand()),
+    cl::sub(mergeCommand()), cl::sub(inferCommand()));
 
 static cl::opt<ColorMode> Color(
     "color", cl::desc("When to colour diagnostics:"),
@@ -33,13 +32,12 @@ static cl::opt<ColorMode> Color(
                clEnumValN(ColorMode::Always, "always",
                           "also in files and pipes"),
                clEnumValN(ColorMode::Never, "never", "plain text")),
-    cl::init(ColorMode::Auto), cl::cat(messageCategory()),
-    cl::sub(diagnosingCommands()));
+    cl::init(ColorMode::Auto), messageOption(diagnosingCommands()));
 
 static cl::opt<bool>
     Quiet("quiet",
           cl::desc("Print diagnostics only: no progress, no list of files"),
-          cl::cat(messageCategory()), cl::sub(diagnosingCommands()));
+          messageOption(diagnosingCommands()));
 
 static cl::alias QuietShort("q", cl::desc("The same as --quiet"),
                             cl::aliasopt(Quiet));
@@ -48,7 +46,7 @@ static cl::opt<bool>
     Verbose("verbose",
             cl::desc("Also print the files that were read, such as imports "
                      "and foretrace.toml"),
-            cl::cat(messageCategory()), cl::sub(diagnosingCommands()));
+            messageOption(diagnosingCommands()));
 static cl::alias VerboseShort("v", cl::desc("The same as --verbose"),
                               cl::aliasopt(Verbose));
 
@@ -56,21 +54,20 @@ static cl::opt<unsigned>
     ErrorLimit("error-limit", cl::value_desc("n"), cl::init(100),
                cl::desc("Maximum number of errors and of warnings to show "
                         "(default: 100; 0: all)"),
-               cl::cat(messageCategory()), cl::sub(diagnosingCommands()));
+               messageOption(diagnosingCommands()));
 
 static cl::list<WarningOption, bool, driver::WarningParser>
     WarningOptions("W", cl::Prefix,
                    cl::desc("-Werror: treat warnings as errors; -Werror=SLUG: "
                             "treat this one as an error; -Wno-SLUG: hide it"),
-                   cl::cat(messageCategory()), cl::sub(diagnosingCommands()));
+                   messageOption(diagnosingCommands()));
 
 static cl::opt<bool>
     Watch("watch",
           cl::desc("Run again whenever the job or a file that it imports "
                    "changes"),
-          cl::cat(messageCategory()), cl::sub(planCommand()),
-          cl::sub(memoryCommand()), cl::sub(reportCommand()),
-          cl::sub(timeCommand()));
+          messageOption(planCommand()), cl::sub(memoryCommand()),
+          cl::sub(reportCommand()), cl::sub(timeCommand()));
 
 /// Files of the last run.
 static std::vector<std::string> FilesRead;

@@ -47,7 +47,7 @@ static cl::opt<NewGoal> GoalOption(
                           "least time on --world devices"),
                clEnumValN(NewGoal::DeviceHours, "device-hours",
                           "fewest device hours on --world devices or fewer")),
-    cl::cat(jobCategory()), cl::sub(newCommand()));
+    jobOption(newCommand()));
 static NewOption<bool> WhyOption("why", "",
                                  "Print what other values of each key would do",
                                  outputCategory());

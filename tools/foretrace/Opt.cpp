@@ -15,18 +15,16 @@ using namespace llvm;
 namespace foretrace {
 
 static cl::opt<std::string> Input(cl::Positional, cl::desc("<job.ftir>"),
-                                  cl::init("-"), cl::cat(jobCategory()),
-                                  cl::sub(optCommand()));
+                                  cl::init("-"), jobOption(optCommand()));
 
 static cl::list<std::string>
     PassNames("passes", cl::value_desc("pass"), cl::CommaSeparated,
               cl::desc("Run these passes, in this order"),
-              cl::cat(passCategory()), cl::sub(optCommand()));
+              passOption(optCommand()));
 
 static cl::opt<bool> PrintLocations("print-locations",
                                     cl::desc("Print where each op comes from"),
-                                    cl::cat(passCategory()),
-                                    cl::sub(optCommand()));
+                                    passOption(optCommand()));
 
 static cl::opt<ir::SizeStyle>
     Sizes("sizes", cl::desc("Format of sizes:"),
@@ -35,13 +33,12 @@ static cl::opt<ir::SizeStyle>
                      clEnumValN(ir::SizeStyle::Values, "values", "as numbers"),
                      clEnumValN(ir::SizeStyle::Both, "both",
                                 "as expressions with their values")),
-          cl::init(ir::SizeStyle::Names), cl::cat(passCategory()),
-          cl::sub(optCommand()));
+          cl::init(ir::SizeStyle::Names), passOption(optCommand()));
 
 static cl::opt<std::string>
     OptOutput("o", cl::value_desc("path"), cl::init("-"),
               cl::desc("Output file (`-`: standard output)"),
-              cl::cat(outputCategory()), cl::sub(optCommand()));
+              outputOption(optCommand()));
 
 static std::optional<ir::Program> read(SourceFiles &Sources,
                                        DiagnosticEngine &Diags) {

@@ -11,25 +11,21 @@ namespace foretrace {
 static cl::list<std::string>
     PrintAfter("print-after", cl::value_desc("pass"), cl::CommaSeparated,
                cl::desc("Print the IR after this pass, or after `all`"),
-               cl::cat(passCategory()), cl::sub(compileCommand()),
-               cl::sub(optCommand()));
+               passOption(compileCommand()), cl::sub(optCommand()));
 
 static cl::opt<bool>
     VerifyEach("verify-each", cl::desc("Verify the IR after each pass"),
                cl::init(std::getenv("FORETRACE_VERIFY_EACH") != nullptr),
-               cl::cat(passCategory()), cl::sub(compileCommand()),
-               cl::sub(optCommand()));
+               passOption(compileCommand()), cl::sub(optCommand()));
 
 static cl::opt<bool> TimePasses("time-passes",
                                 cl::desc("Print the time each pass took"),
-                                cl::cat(passCategory()),
-                                cl::sub(compileCommand()),
+                                passOption(compileCommand()),
                                 cl::sub(optCommand()));
 
 static cl::opt<bool>
     Stats("stats", cl::desc("Print the size of the IR, folded and unfolded"),
-          cl::cat(passCategory()), cl::sub(compileCommand()),
-          cl::sub(optCommand()));
+          passOption(compileCommand()), cl::sub(optCommand()));
 
 bool checkPipelineOptions() {
   for (StringRef Name : PrintAfter)

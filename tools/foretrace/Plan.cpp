@@ -15,33 +15,33 @@ namespace foretrace {
 static cl::opt<std::string>
     PlanFormat("format", cl::value_desc("format"), cl::init("table"),
                cl::desc("table (default), json, csv, md or svg"),
-               cl::cat(outputCategory()), cl::sub(planCommand()));
+               outputOption(planCommand()));
 
 static driver::ExactOption PlanExact(cl::sub(planCommand()), outputCategory());
 
 static cl::opt<std::string>
     PlanOutput("o", cl::value_desc("file"), cl::init("-"),
                cl::desc("Output file (default: standard output)"),
-               cl::cat(outputCategory()), cl::sub(planCommand()));
+               outputOption(planCommand()));
 
 static cl::opt<bool> OfSchedule(
     "schedule",
     cl::desc("Print the schedule of each stage instead of its layers"),
-    cl::cat(outputCategory()), cl::sub(planCommand()));
+    outputOption(planCommand()));
 
 static cl::opt<std::string>
     Comms("comms", cl::value_desc("which"), cl::ValueOptional, cl::init("none"),
           cl::desc("Messages in --schedule --format=csv: lowered (added by "
                    "PyTorch's runtime; the default of a bare --comms) or calls "
                    "(of the schedule itself)"),
-          cl::cat(outputCategory()), cl::sub(planCommand()));
+          outputOption(planCommand()));
 
 static cl::opt<std::string>
     Time("time", cl::value_desc("which"), cl::ValueOptional, cl::init("unit"),
          cl::desc("Also print the estimated times of each stage; in --schedule "
                   "as svg or json the durations of steps: unit (default) or "
                   "cost"),
-         cl::cat(outputCategory()), cl::sub(planCommand()));
+         outputOption(planCommand()));
 
 /// `emit plan { format = ...  file = ... }`; cuts inside of layers are for
 /// `optimus` to say.

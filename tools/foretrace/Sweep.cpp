@@ -25,25 +25,36 @@ namespace foretrace {
 
 using sweep::LaunchEngine;
 
+/// An option of the command.
+template <typename T> struct SweepOption : cl::opt<T> {
+  SweepOption(StringRef Name, StringRef Value, StringRef Doc)
+      : cl::opt<T>(Name, cl::value_desc(Value), cl::desc(Doc),
+                   outputOption(sweepCommand())) {}
+};
+
+/// What says something of the sweep itself, as often as it is given.
+struct SweepEntry : cl::list<std::string> {
+  SweepEntry(StringRef Name, StringRef Value, StringRef Doc)
+      : cl::list<std::string>(Name, cl::value_desc(Value), cl::desc(Doc),
+                              jobOption(sweepCommand())) {}
+};
+
 static cl::opt<LaunchEngine>
     Engine("engine", cl::desc("How to run the shards of --shards:"),
            cl::values(clEnumValN(LaunchEngine::Local, "local",
                                  "processes on this machine (default)"),
                       clEnumValN(LaunchEngine::Slurm, "slurm",
                                  "a job array of Slurm")),
-           cl::init(LaunchEngine::Local), cl::cat(outputCategory()),
-           cl::sub(sweepCommand()));
-static cl::opt<unsigned> Shards(
-    "shards", cl::value_desc("n"),
-    cl::desc("Split the sweep into this many processes and merge the results"),
-    cl::cat(outputCategory()), cl::sub(sweepCommand()));
+           cl::init(LaunchEngine::Local), outputOption(sweepCommand()));
+static SweepOption<unsigned>
+    Shards("shards", "n",
+           "Split the sweep into this many processes and merge the results");
 static cl::list<std::string>
     Slurm("slurm", cl::value_desc("arguments"),
           cl::desc("Options of sbatch, such as '--partition=long --time=60'"),
-          cl::cat(outputCategory()), cl::sub(sweepCommand()));
-static cl::opt<bool>
-    Wait("wait", cl::desc("Wait for the Slurm jobs and print the summary"),
-         cl::cat(outputCategory()), cl::sub(sweepCommand()));
+          outputOption(sweepCommand()));
+static SweepOption<bool> Wait("wait", "",
+                              "Wait for the Slurm jobs and print the summary");
 
 /// The words of --slurm, cut where a shell would.
 static std::vector<std::string> slurmWords() {
@@ -66,21 +77,6 @@ static sweep::LaunchOptions launchOptions() {
   return Options;
 }
 
-/// An option of the command.
-template <typename T> struct SweepOption : cl::opt<T> {
-  SweepOption(StringRef Name, StringRef Value, StringRef Doc)
-      : cl::opt<T>(Name, cl::value_desc(Value), cl::desc(Doc),
-                   cl::cat(outputCategory()), cl::sub(sweepCommand())) {}
-};
-
-/// What says something of the sweep itself, as often as it is given.
-struct SweepEntry : cl::list<std::string> {
-  SweepEntry(StringRef Name, StringRef Value, StringRef Doc)
-      : cl::list<std::string>(Name, cl::value_desc(Value), cl::desc(Doc),
-                              cl::cat(jobCategory()), cl::sub(sweepCommand())) {
-  }
-};
-
 static SweepEntry Axes("sweep", "key=values",
                        "Axis: a key or param as in -D, and its values: 1,2,4, "
                        "1..16, powers(1,64), divisors(96)");
@@ -101,7 +97,7 @@ static SweepEntry
 static cl::opt<std::string>
     AxesFile("axes", cl::value_desc("file.toml"),
              cl::desc("File with axes, conditions and the points to keep"),
-             cl::cat(jobCategory()), cl::sub(sweepCommand()));
+             jobOption(sweepCommand()));
 
 static SweepOption<std::string> Output("o", "file.db",
                                        "Database of the results");
@@ -119,7 +115,7 @@ static cl::list<std::string> SweepEmits(
     "emit", cl::value_desc("backend"), cl::CommaSeparated,
     cl::desc("Backend to run for the points that are kept, with the options of "
              "the job's `emit` block (default: from the `sweep` section)"),
-    cl::cat(outputCategory()), cl::sub(sweepCommand()));
+    outputOption(sweepCommand()));
 static SweepOption<std::string>
     PointsFolder("points", "folder",
                  "Parent folder of the outputs of points (default: `points` "
@@ -345,12 +341,10 @@ ExitCode runSweep() {
 
 static cl::list<std::string> MergeShards(cl::Positional,
                                          cl::desc("<shard.db>..."),
-                                         cl::cat(jobCategory()),
-                                         cl::sub(mergeCommand()));
+                                         jobOption(mergeCommand()));
 static cl::opt<std::string> Merged("o", cl::value_desc("file.db"),
                                    cl::desc("Database of all shards"),
-                                   cl::cat(outputCategory()),
-                                   cl::sub(mergeCommand()));
+                                   outputOption(mergeCommand()));
 
 ExitCode runMerge() {
   if (MergeShards.empty() || Merged.empty())

@@ -13,15 +13,13 @@ namespace foretrace {
 
 static cl::SubCommandGroup Both = {&validateCommand(), &summaryCommand()};
 
-static cl::opt<std::string> ValidatePath(cl::Positional,
-                                         cl::desc("<folder|file>"),
-                                         cl::cat(jobCategory()), cl::sub(Both));
+static cl::opt<std::string>
+    ValidatePath(cl::Positional, cl::desc("<folder|file>"), jobOption(Both));
 
 static driver::FindingFormatOption
     DefectFormat(validateCommand(), outputCategory(), "Format of findings:");
 static cl::opt<bool> AsJSON("json", cl::desc("The same as --format=json"),
-                            cl::cat(outputCategory()),
-                            cl::sub(validateCommand()),
+                            outputOption(validateCommand()),
                             cl::callback([](const bool &) {
                               DefectFormat.setValue(DiagnosticFormat::JSON);
                             }));
