@@ -55,6 +55,8 @@ constexpr unsigned MaxRows = 256; ///< of a table
 constexpr Id idOf(DiagnosticTable In, unsigned Row) {
   return Id(static_cast<unsigned>(In) * MaxRows + Row);
 }
+/// The numbers of the rows of a table, by their ids.
+template <DiagnosticTable> struct RowsOf;
 } // namespace diag
 
 /// The fixed part of a message: a row of a table.

@@ -5,17 +5,6 @@
 
 #include "lang/Diagnostic.h"
 
-namespace foretrace::diag {
-
-namespace backends_rows {
-enum Row : unsigned {
-#define DIAG(ID, SEVERITY, SLUG, TEXT) ID,
-#include "lang/diagnostics/Backends.def"
-};
-} // namespace backends_rows
-
-#define DIAG(ID, SEVERITY, SLUG, TEXT)                                         \
-  constexpr Id ID = idOf(DiagnosticTable::Backends, backends_rows::ID);
-#include "lang/diagnostics/Backends.def"
-
-} // namespace foretrace::diag
+#define DIAGNOSTIC_TABLE Backends
+#define DIAGNOSTIC_ROWS "lang/diagnostics/Backends.def"
+#include "lang/diagnostics/Ids.def"

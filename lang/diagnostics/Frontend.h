@@ -5,17 +5,6 @@
 
 #include "lang/Diagnostic.h"
 
-namespace foretrace::diag {
-
-namespace frontend_rows {
-enum Row : unsigned {
-#define DIAG(ID, SEVERITY, SLUG, TEXT) ID,
-#include "lang/diagnostics/Frontend.def"
-};
-} // namespace frontend_rows
-
-#define DIAG(ID, SEVERITY, SLUG, TEXT)                                         \
-  constexpr Id ID = idOf(DiagnosticTable::Frontend, frontend_rows::ID);
-#include "lang/diagnostics/Frontend.def"
-
-} // namespace foretrace::diag
+#define DIAGNOSTIC_TABLE Frontend
+#define DIAGNOSTIC_ROWS "lang/diagnostics/Frontend.def"
+#include "lang/diagnostics/Ids.def"

@@ -5,17 +5,6 @@
 
 #include "lang/Diagnostic.h"
 
-namespace foretrace::diag {
-
-namespace ir_rows {
-enum Row : unsigned {
-#define DIAG(ID, SEVERITY, SLUG, TEXT) ID,
-#include "lang/diagnostics/IR.def"
-};
-} // namespace ir_rows
-
-#define DIAG(ID, SEVERITY, SLUG, TEXT)                                         \
-  constexpr Id ID = idOf(DiagnosticTable::IR, ir_rows::ID);
-#include "lang/diagnostics/IR.def"
-
-} // namespace foretrace::diag
+#define DIAGNOSTIC_TABLE IR
+#define DIAGNOSTIC_ROWS "lang/diagnostics/IR.def"
+#include "lang/diagnostics/Ids.def"

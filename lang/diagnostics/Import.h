@@ -5,17 +5,6 @@
 
 #include "lang/Diagnostic.h"
 
-namespace foretrace::diag {
-
-namespace import_rows {
-enum Row : unsigned {
-#define DIAG(ID, SEVERITY, SLUG, TEXT) ID,
-#include "lang/diagnostics/Import.def"
-};
-} // namespace import_rows
-
-#define DIAG(ID, SEVERITY, SLUG, TEXT)                                         \
-  constexpr Id ID = idOf(DiagnosticTable::Import, import_rows::ID);
-#include "lang/diagnostics/Import.def"
-
-} // namespace foretrace::diag
+#define DIAGNOSTIC_TABLE Import
+#define DIAGNOSTIC_ROWS "lang/diagnostics/Import.def"
+#include "lang/diagnostics/Ids.def"

@@ -5,17 +5,6 @@
 
 #include "lang/Diagnostic.h"
 
-namespace foretrace::diag {
-
-namespace lang_rows {
-enum Row : unsigned {
-#define DIAG(ID, SEVERITY, SLUG, TEXT) ID,
-#include "lang/diagnostics/Lang.def"
-};
-} // namespace lang_rows
-
-#define DIAG(ID, SEVERITY, SLUG, TEXT)                                         \
-  constexpr Id ID = idOf(DiagnosticTable::Lang, lang_rows::ID);
-#include "lang/diagnostics/Lang.def"
-
-} // namespace foretrace::diag
+#define DIAGNOSTIC_TABLE Lang
+#define DIAGNOSTIC_ROWS "lang/diagnostics/Lang.def"
+#include "lang/diagnostics/Ids.def"

@@ -5,17 +5,6 @@
 
 #include "lang/Diagnostic.h"
 
-namespace foretrace::diag {
-
-namespace passes_rows {
-enum Row : unsigned {
-#define DIAG(ID, SEVERITY, SLUG, TEXT) ID,
-#include "lang/diagnostics/Passes.def"
-};
-} // namespace passes_rows
-
-#define DIAG(ID, SEVERITY, SLUG, TEXT)                                         \
-  constexpr Id ID = idOf(DiagnosticTable::Passes, passes_rows::ID);
-#include "lang/diagnostics/Passes.def"
-
-} // namespace foretrace::diag
+#define DIAGNOSTIC_TABLE Passes
+#define DIAGNOSTIC_ROWS "lang/diagnostics/Passes.def"
+#include "lang/diagnostics/Ids.def"

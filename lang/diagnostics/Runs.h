@@ -5,17 +5,6 @@
 
 #include "lang/Diagnostic.h"
 
-namespace foretrace::diag {
-
-namespace runs_rows {
-enum Row : unsigned {
-#define DIAG(ID, SEVERITY, SLUG, TEXT) ID,
-#include "lang/diagnostics/Runs.def"
-};
-} // namespace runs_rows
-
-#define DIAG(ID, SEVERITY, SLUG, TEXT)                                         \
-  constexpr Id ID = idOf(DiagnosticTable::Runs, runs_rows::ID);
-#include "lang/diagnostics/Runs.def"
-
-} // namespace foretrace::diag
+#define DIAGNOSTIC_TABLE Runs
+#define DIAGNOSTIC_ROWS "lang/diagnostics/Runs.def"
+#include "lang/diagnostics/Ids.def"

@@ -5,17 +5,6 @@
 
 #include "lang/Diagnostic.h"
 
-namespace foretrace::diag {
-
-namespace tools_rows {
-enum Row : unsigned {
-#define DIAG(ID, SEVERITY, SLUG, TEXT) ID,
-#include "lang/diagnostics/Tools.def"
-};
-} // namespace tools_rows
-
-#define DIAG(ID, SEVERITY, SLUG, TEXT)                                         \
-  constexpr Id ID = idOf(DiagnosticTable::Tools, tools_rows::ID);
-#include "lang/diagnostics/Tools.def"
-
-} // namespace foretrace::diag
+#define DIAGNOSTIC_TABLE Tools
+#define DIAGNOSTIC_ROWS "lang/diagnostics/Tools.def"
+#include "lang/diagnostics/Ids.def"

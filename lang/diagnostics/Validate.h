@@ -5,17 +5,6 @@
 
 #include "lang/Diagnostic.h"
 
-namespace foretrace::diag {
-
-namespace validate_rows {
-enum Row : unsigned {
-#define DIAG(ID, SEVERITY, SLUG, TEXT) ID,
-#include "lang/diagnostics/Validate.def"
-};
-} // namespace validate_rows
-
-#define DIAG(ID, SEVERITY, SLUG, TEXT)                                         \
-  constexpr Id ID = idOf(DiagnosticTable::Validate, validate_rows::ID);
-#include "lang/diagnostics/Validate.def"
-
-} // namespace foretrace::diag
+#define DIAGNOSTIC_TABLE Validate
+#define DIAGNOSTIC_ROWS "lang/diagnostics/Validate.def"
+#include "lang/diagnostics/Ids.def"
