@@ -9,6 +9,25 @@
 
 namespace foretrace {
 
+void addInteger(DiagnosticArguments &To, int64_t Value) {
+  To.emplace_back(Value);
+}
+
+void addUnsigned(DiagnosticArguments &To, uint64_t Value) {
+  if (Value <= INT64_MAX)
+    addInteger(To, static_cast<int64_t>(Value));
+  else
+    To.emplace_back(Value);
+}
+
+void addReal(DiagnosticArguments &To, double Value) { To.emplace_back(Value); }
+
+void addTruth(DiagnosticArguments &To, bool Value) { To.emplace_back(Value); }
+
+void addText(DiagnosticArguments &To, llvm::StringRef Value) {
+  To.emplace_back(Value.str());
+}
+
 llvm::StringRef getName(Severity Level) {
   static constexpr llvm::StringRef Names[] = {"error", "warning", "note",
                                               "hint"};

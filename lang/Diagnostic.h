@@ -15,15 +15,18 @@
 // of its own kind and is shown by the same clients.
 #pragma once
 
-#include "lang/DiagnosticArgument.h"
 #include "lang/Source.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
 #include <array>
 #include <bitset>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
 namespace foretrace {
@@ -73,6 +76,42 @@ std::optional<diag::Id> findDiagnostic(llvm::StringRef Slug);
 
 /// Returns how many arguments the text of a message has.
 size_t numArguments(diag::Id Id);
+
+/// What a message says in place of `{0}`, kept as what it is, so that a client
+/// reads a number as a number: an integer, one that only unsigned ones hold, a
+/// decimal number, a truth, or a text: words of the input, spellings, and all
+/// that is known by its printed form alone.
+using DiagnosticArgument =
+    std::variant<int64_t, uint64_t, double, bool, std::string>;
+using DiagnosticArguments = std::vector<DiagnosticArgument>;
+
+void addInteger(DiagnosticArguments &To, int64_t Value);
+void addUnsigned(DiagnosticArguments &To, uint64_t Value);
+void addReal(DiagnosticArguments &To, double Value);
+void addTruth(DiagnosticArguments &To, bool Value);
+void addText(DiagnosticArguments &To, llvm::StringRef Value);
+
+/// Appends several.
+inline void addArgument(DiagnosticArguments &To,
+                        const DiagnosticArguments &Values) {
+  To.insert(To.end(), Values.begin(), Values.end());
+}
+
+/// Appends \p Value as what its type is.
+template <typename T>
+void addArgument(DiagnosticArguments &To, const T &Value) {
+  if constexpr (std::is_same_v<T, bool>)
+    addTruth(To, Value);
+  else if constexpr (std::is_floating_point_v<T>)
+    addReal(To, Value);
+  else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, char>)
+    std::is_signed_v<T> ? addInteger(To, static_cast<int64_t>(Value))
+                        : addUnsigned(To, static_cast<uint64_t>(Value));
+  else if constexpr (std::is_convertible_v<const T &, llvm::StringRef>)
+    addText(To, Value);
+  else
+    addText(To, llvm::Twine(Value).str());
+}
 
 /// A replacement of a source range that is surely right.
 struct FixIt {
