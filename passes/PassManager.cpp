@@ -1,17 +1,146 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/PassManager.h"
+#include "ir/model/SpecFields.h"
+#include "ir/model/SpecKeys.h"
 #include "ir/verify/Verify.h"
 #include "lang/DidYouMean.h"
 #include "lang/diagnostics/Passes.h"
 #include "passes/Passes.h"
-#include "passes/ReadCheck.h"
+#include "passes/StructureCache.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/ErrorHandling.h"
 #include <algorithm>
 #include <chrono>
 
 using namespace foretrace;
 using namespace foretrace::ir;
+
+#ifndef NDEBUG
+
+namespace {
+
+/// What the pass that runs may read.
+struct Reads {
+  llvm::StringRef Pass;
+  llvm::StringSet<> Declared;
+  llvm::DenseMap<const void *, std::string> Keys;
+  /// Numbers that it must not read.
+  llvm::DenseSet<const void *> Undecided;
+};
+thread_local std::optional<Reads> Current;
+
+/// Takes the numbers that \p Of is made of out of \p Undecided.
+void decide(const Program &P, ExprId Of,
+            llvm::DenseSet<const void *> &Undecided) {
+  const ExprNode &N = P.Sizes[Of];
+  if (N.Op == ExprOp::Key) {
+    Undecided.erase(findField(P.Spec, N.Key));
+    return;
+  }
+  for (const ExprId Operand : {N.Left, N.Right})
+    if (Operand.isValid())
+      decide(P, Operand, Undecided);
+}
+
+/// Text has no decisions: it is a structure of its own.
+void addUndecided(const Program &P, const PassInfo &Pass,
+                  llvm::DenseSet<const void *> &Undecided) {
+  if (P.Checks.empty() || !llvm::is_contained(StructureCache::passes(), &Pass))
+    return;
+  forEachNumber(P.Spec,
+                [&](Key, const Located<int64_t> &F) { Undecided.insert(&F); });
+  for (const ir::Check &C : P.Checks)
+    if (C.Is == ir::Check::Kind::Decision)
+      decide(P, C.Of, Undecided);
+  // A block like another one has the numbers of that.
+  forEachNumber(P.Spec, [&](Key K, const Located<int64_t> &F) {
+    const std::optional<ExprId> Id = P.Sizes.find(K);
+    if (!Id || !P.Sizes[*Id].Left.isValid())
+      return;
+    const ExprNode &As = P.Sizes[P.Sizes[*Id].Left];
+    if (As.Op == ExprOp::Key && !Undecided.contains(findField(P.Spec, As.Key)))
+      Undecided.erase(&F);
+  });
+}
+
+void check(const void *Value, bool IsCarried) {
+  auto Found = Current->Keys.find(Value);
+  if (Found == Current->Keys.end())
+    return; // of another spec, or no key
+  const llvm::StringRef Key = Found->second;
+  if (!IsCarried && Current->Undecided.contains(Value))
+    llvm::report_fatal_error("pass `" + Current->Pass + "` reads the number `" +
+                             Key + "`, by which `derive` decided nothing");
+  if (Current->Declared.contains(Key) ||
+      Current->Declared.contains((Key.split('.').first + ".*").str()))
+    return;
+  llvm::report_fatal_error("pass `" + Current->Pass + "` reads `" + Key +
+                           "`, which passes/Passes.def does not say");
+}
+
+/// Checks, in builds with assertions, that a pass reads only those keys of the
+/// spec that Passes.def says it reads, and, if jobs share what it makes
+/// (StructureCache.h), only those numbers by which `derive` decided something.
+/// What a pass reads is what its result can depend on. Follows what \p Pass
+/// reads of the spec of \p P as long as it lives, and ends the process if that
+/// is more than declared. One at a time in a thread.
+class ReadCheck {
+public:
+  ReadCheck(const Program &P, const PassInfo &Pass);
+  ~ReadCheck();
+  ReadCheck(const ReadCheck &) = delete;
+  ReadCheck &operator=(const ReadCheck &) = delete;
+};
+
+} // namespace
+
+ReadCheck::ReadCheck(const Program &P, const PassInfo &Pass) {
+  const Spec &S = P.Spec;
+  Current.emplace();
+  Current->Pass = Pass.Name;
+  llvm::SmallVector<llvm::StringRef, 32> Declared;
+  Pass.Reads.split(Declared, ' ', -1, /*KeepEmpty=*/false);
+  for (llvm::StringRef Key : Declared)
+    Current->Declared.insert(Key);
+  auto Add = [](const FieldRow &Row, const auto &F) {
+    Current->Keys[&F] = pathOf(Row);
+  };
+  visitJob(S, Add);
+  for (const BlockSpec &B : S.Model.Blocks)
+    visitBlock(B, Add);
+  visitFields(S.Cost, Add);
+  visitFields(S.Cost.Device, Add);
+  if (S.Cluster) {
+    visitFields(*S.Cluster, Add);
+    visitFields(S.Cluster->Device, Add);
+    for (const TierSpec &T : S.Cluster->Tiers)
+      visitFields(T, Add);
+  }
+  addUndecided(P, Pass, Current->Undecided);
+  OnRead = check;
+}
+
+ReadCheck::~ReadCheck() {
+  OnRead = nullptr;
+  Current.reset();
+}
+
+#else
+
+namespace {
+
+class ReadCheck {
+public:
+  ReadCheck(const Program &, const PassInfo &) {}
+};
+
+} // namespace
+
+#endif
 
 namespace {
 

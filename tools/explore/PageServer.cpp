@@ -3,9 +3,10 @@
 // The only file that includes libevent.
 #include "tools/explore/PageServer.h"
 #include "tools/explore/Gate.h"
-#include "tools/explore/SearchThread.h"
+#include "tools/explore/HttpReply.h"
 #include <arpa/inet.h>
 #include <climits>
+#include <condition_variable>
 #include <csignal>
 #include <event2/buffer.h>
 #include <event2/event.h>
@@ -13,12 +14,124 @@
 #include <event2/listener.h>
 #include <event2/thread.h>
 #include <memory>
+#include <mutex>
 #include <netinet/tcp.h>
+#include <thread>
 #include <unistd.h>
+#include <vector>
 
 using namespace llvm;
 
 namespace foretrace::explore {
+
+namespace {
+
+/// One thread beside the server's, for requests that take long: moves are
+/// answered meanwhile. It makes one reply at a time. A search that begins
+/// cancels the one before, whose answer nobody waits for any longer.
+class SearchThread {
+public:
+  /// Calls \p Wake, on its own thread, when there is something to deliver.
+  explicit SearchThread(std::function<void()> Wake);
+  /// Cancels what there is; nothing of it is delivered.
+  ~SearchThread();
+  SearchThread(const SearchThread &) = delete;
+  SearchThread &operator=(const SearchThread &) = delete;
+
+  using Receiver = std::function<void(const HttpReply &)>;
+  /// Makes \p Reply, for \p Then.
+  void begin(SlowReply Reply, Receiver Then);
+  /// Hands replies that are made to those who wait for them.
+  void deliver();
+
+private:
+  struct Search {
+    SlowReply Reply;
+    Receiver Then;
+  };
+
+  void run();
+  void end(Search Of, HttpReply With);
+
+  const std::function<void()> Wake;
+  std::mutex Guard; ///< of what follows
+  std::condition_variable HasChanged;
+  std::optional<Search> Next;
+  CancelFlag Current; ///< of the search that runs; null if none does
+  std::vector<std::pair<Receiver, HttpReply>> Made;
+  bool IsOver = false;
+  std::thread Thread; ///< the last member: it uses the others
+};
+
+} // namespace
+
+SearchThread::SearchThread(std::function<void()> Wake)
+    : Wake(std::move(Wake)), Thread([this] { run(); }) {}
+
+SearchThread::~SearchThread() {
+  {
+    const std::lock_guard<std::mutex> Held(Guard);
+    IsOver = true;
+    Next.reset();
+    if (Current)
+      *Current = true;
+  }
+  HasChanged.notify_one();
+  Thread.join();
+}
+
+/// Keeps \p With until it is delivered. The guard is held.
+void SearchThread::end(Search Of, HttpReply With) {
+  if (*Of.Reply.IsCancelled)
+    With = refuse(409, "another search has begun");
+  Made.emplace_back(std::move(Of.Then), std::move(With));
+}
+
+void SearchThread::begin(SlowReply Reply, Receiver Then) {
+  {
+    const std::lock_guard<std::mutex> Held(Guard);
+    if (Current)
+      *Current = true;
+    if (Next) {
+      *Next->Reply.IsCancelled = true;
+      end(std::move(*Next), {});
+    }
+    Next = {std::move(Reply), std::move(Then)};
+  }
+  HasChanged.notify_one();
+  deliver();
+}
+
+void SearchThread::deliver() {
+  std::vector<std::pair<Receiver, HttpReply>> All;
+  {
+    const std::lock_guard<std::mutex> Held(Guard);
+    All.swap(Made);
+  }
+  for (const auto &[Then, Reply] : All)
+    Then(Reply);
+}
+
+void SearchThread::run() {
+  std::unique_lock<std::mutex> Held(Guard);
+  while (true) {
+    HasChanged.wait(Held, [&] { return Next || IsOver; });
+    if (IsOver)
+      return;
+    Search Of = std::move(*Next);
+    Next.reset();
+    Current = Of.Reply.IsCancelled;
+    Held.unlock();
+    HttpReply Reply = Of.Reply.Make();
+    Of.Reply.Make = nullptr; // the session goes while nobody waits
+    Held.lock();
+    Current = nullptr;
+    end(std::move(Of), std::move(Reply));
+    Held.unlock();
+    Wake();
+    Held.lock();
+  }
+}
 
 static constexpr char Loopback[] = "127.0.0.1";
 /// Bounds of a request: bytes, and seconds until all of it must be here.
