@@ -69,8 +69,7 @@ public:
   llvm::Error emitFigures(const EmitRequest &Request, const Figures &F,
                           OutputSet &Out) const override {
     if constexpr (HasFigures)
-      return addFigures(Request, Options.File, Options.Format, Options.IsExact,
-                        F, Out);
+      return addFigures(Request, Options, F, Out);
     else
       return Emission::emitFigures(Request, F, Out);
   }

@@ -332,12 +332,14 @@ void foretrace::write(const Figures &F, RowFormat As, bool IsExact,
   llvm_unreachable("every format is handled");
 }
 
-llvm::Error foretrace::addFigures(const EmitRequest &Request, StringRef Named,
-                                  RowFormat As, bool IsExact, const Figures &F,
+llvm::Error foretrace::addFigures(const EmitRequest &Request,
+                                  const FigureOptions &O, const Figures &F,
                                   OutputSet &Out) {
-  const StringRef Extension =
-      As == RowFormat::Table ? "txt" : RowFormats[static_cast<size_t>(As)];
+  const StringRef Extension = O.Format == RowFormat::Table
+                                  ? "txt"
+                                  : RowFormats[static_cast<size_t>(O.Format)];
   return Out.add(
-      Request.file(Named, ("." + Request.Emit.Backend + "." + Extension).str()),
-      [&](raw_ostream &OS) { write(F, As, IsExact, OS); });
+      Request.file(O.File,
+                   ("." + Request.Emit.Backend + "." + Extension).str()),
+      [&](raw_ostream &OS) { write(F, O.Format, O.IsExact, OS); });
 }

@@ -107,10 +107,16 @@ void writeValue(const Figure &F, FigureUnit U, llvm::json::OStream &J);
 void writeTable(const FigureTable &T, RowFormat As, bool IsExact,
                 llvm::raw_ostream &OS);
 
-/// The only file of a backend, \p Named or `STEM.BACKEND.EXTENSION`.
-llvm::Error addFigures(const EmitRequest &Request, llvm::StringRef Named,
-                       RowFormat As, bool IsExact, const Figures &F,
-                       OutputSet &Out);
+/// The options that every backend which writes figures has.
+struct FigureOptions {
+  std::string File; ///< empty: from the job's name
+  RowFormat Format = RowFormat::Table;
+  bool IsExact = false; ///< a table has all digits
+};
+
+/// The only file of a backend, that of \p O or `STEM.BACKEND.EXTENSION`.
+llvm::Error addFigures(const EmitRequest &Request, const FigureOptions &O,
+                       const Figures &F, OutputSet &Out);
 
 /// Returns whether the time of an iteration can be estimated; reports at \p At
 /// what it needs if not. The program has costs and a schedule.

@@ -17,10 +17,7 @@ using namespace foretrace::ir;
 using namespace foretrace::option;
 using namespace foretrace::flops;
 
-struct flops::Options : FlopConvention {
-  std::string File; ///< empty: from the job's name
-  RowFormat Format = RowFormat::Table;
-  bool IsExact = false; ///< a table has all digits
+struct flops::Options : FlopConvention, FigureOptions {
   /// Of an iteration, in ns; option::SpanOrEstimate::EstimatedTime if it is to
   /// be estimated.
   std::optional<int64_t> Time;

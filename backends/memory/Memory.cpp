@@ -14,10 +14,7 @@ using namespace foretrace::ir;
 using namespace foretrace::memory;
 using namespace foretrace::option;
 
-struct memory::Options {
-  std::string File; ///< empty: from the job's name
-  RowFormat Format = RowFormat::Table;
-  bool IsExact = false;        ///< a table has all digits
+struct memory::Options : FigureOptions {
   std::optional<int64_t> Room; ///< of a device, bytes
 };
 

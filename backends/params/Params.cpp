@@ -17,10 +17,7 @@ namespace foretrace::params {
 /// Parameters to count.
 enum class CountOf : unsigned char { Model, Stage };
 
-struct Options {
-  std::string File; ///< empty: from the job's name
-  RowFormat Format = RowFormat::Table;
-  bool IsExact = false; ///< a table has all digits
+struct Options : FigureOptions {
   CountOf By = CountOf::Model;
 };
 

@@ -245,5 +245,5 @@ llvm::Error shapes::emit(const EmitRequest &Request, const Options &O,
                       "a benchmark.");
   if (O.Commands)
     F.Tables.push_back(commandsOf(All));
-  return addFigures(Request, O.File, O.Format, /*IsExact=*/true, F, Out);
+  return addFigures(Request, {O.File, O.Format, /*IsExact=*/true}, F, Out);
 }

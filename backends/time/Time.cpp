@@ -18,10 +18,7 @@ using namespace foretrace;
 using namespace foretrace::ir;
 using namespace foretrace::option;
 
-struct timing::Options {
-  std::string File; ///< empty: from the job's name
-  RowFormat Format = RowFormat::Table;
-  bool IsExact = false; ///< a table has all digits
+struct timing::Options : FigureOptions {
   bool Changes = false; ///< lists changes that make the iteration shorter
 };
 

@@ -13,10 +13,7 @@ using namespace foretrace::ir;
 using namespace foretrace::option;
 using namespace foretrace::volume;
 
-struct volume::Options {
-  std::string File; ///< empty: from the job's name
-  RowFormat Format = RowFormat::Table;
-  bool IsExact = false; ///< a table has all digits
+struct volume::Options : FigureOptions {
   FlowSpan Per = FlowSpan::Iteration;
 };
 
