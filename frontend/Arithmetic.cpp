@@ -5,6 +5,7 @@
 #include "frontend/Arithmetic.h"
 #include "frontend/Pattern.h"
 #include "ir/model/Routing.h"
+#include "lang/Compute.h"
 #include "lang/DidYouMean.h"
 #include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/Lang.h"
@@ -13,22 +14,9 @@
 #include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
-#include <limits>
 
 using namespace foretrace;
 using ast::BinaryOp;
-
-llvm::StringRef foretrace::getSpelling(BinaryOp Op) {
-  static constexpr llvm::StringRef Spellings[] = {
-      "+",  "-", "*",  "/", "floor_div", "%",   "==",
-      "!=", "<", "<=", ">", ">=",        "and", "or"};
-  return Spellings[static_cast<unsigned>(Op)];
-}
-
-/// Quotient rounded down; the caller excludes 0 and overflow.
-static int64_t floorDiv(int64_t A, int64_t B) {
-  return A / B - (A % B != 0 && (A < 0) != (B < 0));
-}
 
 namespace {
 
@@ -47,7 +35,7 @@ private:
   Result integers(int64_t X, int64_t Y, Dimension Dim);
   Result reals(double X, double Y, Dimension Dim);
   Result logic();
-  Result compare();
+  Result comparison();
   Result joined();
   Result repeated(int64_t Times, const ExprValue &List);
   Result tooLong() {
@@ -103,75 +91,32 @@ std::optional<Dimension> foretrace::dimensionOf(BinaryOp Op, Dimension A,
 }
 
 Operation::Result Operation::integers(int64_t X, int64_t Y, Dimension Dim) {
-  bool Divides =
+  const bool Divides =
       Op == BinaryOp::Div || Op == BinaryOp::FloorDiv || Op == BinaryOp::Mod;
   if (Divides && Y == 0)
     return byZero();
-  std::optional<int64_t> Out;
-  bool Wraps = Divides && Y == -1 && X == std::numeric_limits<int64_t>::min();
-  switch (Op) {
-  case BinaryOp::Add:
-    Out = llvm::checkedAdd(X, Y);
-    break;
-  case BinaryOp::Sub:
-    Out = llvm::checkedSub(X, Y);
-    break;
-  case BinaryOp::Mul:
-    Out = llvm::checkedMul(X, Y);
-    break;
-  case BinaryOp::Div:
-    if (!Wraps && X % Y != 0) {
-      Diags.report(Range, diag::InexactDivision, X, Y, X % Y);
-      return std::nullopt;
-    }
-    [[fallthrough]];
-  case BinaryOp::FloorDiv:
-    if (!Wraps)
-      Out = floorDiv(X, Y);
-    break;
-  default:
-    Out = Wraps ? 0 : X - floorDiv(X, Y) * Y;
-    break;
-  }
-  if (!Out) {
-    Diags.report(Range, diag::IntegerOverflow,
-                 llvm::formatv("{0} {1} {2}", X, getSpelling(Op), Y).str());
+  if (Op == BinaryOp::Div && Y != -1 && X % Y != 0) {
+    Diags.report(Range, diag::InexactDivision, X, Y, X % Y);
     return std::nullopt;
   }
-  return ExprValue{*Out, Dim, Range};
+  if (const std::optional<int64_t> Out = compute(Op, X, Y))
+    return ExprValue{*Out, Dim, Range};
+  Diags.report(Range, diag::IntegerOverflow,
+               llvm::formatv("{0} {1} {2}", X, getSpelling(Op), Y).str());
+  return std::nullopt;
 }
 
 Operation::Result Operation::reals(double X, double Y, Dimension Dim) {
-  double Out;
-  switch (Op) {
-  case BinaryOp::Add:
-    Out = X + Y;
-    break;
-  case BinaryOp::Sub:
-    Out = X - Y;
-    break;
-  case BinaryOp::Mul:
-    Out = X * Y;
-    break;
-  case BinaryOp::Div:
-    if (Y == 0)
-      return byZero();
-    Out = X / Y;
-    break;
-  default: // `floor_div` and `%` are for integers
+  if (Op == BinaryOp::FloorDiv || Op == BinaryOp::Mod) // for integers
     return mismatch();
-  }
-  if (!std::isfinite(Out)) {
-    Diags.report(Range, diag::IntegerOverflow,
-                 *format(A) + " " + getSpelling(Op).str() + " " + *format(B));
-    return std::nullopt;
-  }
-  return ExprValue{Out, Dim, Range};
-}
-
-/// -1, 0 or 1.
-template <typename T> static int order(const T &X, const T &Y) {
-  return X < Y ? -1 : X > Y ? 1 : 0;
+  if (Op == BinaryOp::Div && Y == 0)
+    return byZero();
+  const double Out = compute(Op, X, Y);
+  if (std::isfinite(Out))
+    return ExprValue{Out, Dim, Range};
+  Diags.report(Range, diag::IntegerOverflow,
+               *format(A) + " " + getSpelling(Op).str() + " " + *format(B));
+  return std::nullopt;
 }
 
 Operation::Result Operation::logic() {
@@ -182,34 +127,20 @@ Operation::Result Operation::logic() {
                    Range};
 }
 
-Operation::Result Operation::compare() {
-  int Order;
-  bool IsOrdered = false;
-  if (A.isNumber() && B.isNumber() && A.Dim == B.Dim) {
-    const int64_t *X = A.getIf<int64_t>(), *Y = B.getIf<int64_t>();
-    Order = X && Y ? order(*X, *Y) : order(A.asReal(), B.asReal());
-    IsOrdered = true;
-  } else if (A.asText() && B.asText()) {
-    Order = order(*A.asText(), *B.asText());
-  } else if (A.getIf<bool>() && B.getIf<bool>()) {
-    Order = order(*A.getIf<bool>(), *B.getIf<bool>());
-  } else {
-    return mismatch();
-  }
-  auto Say = [&](bool Truth) {
-    return ExprValue{Truth, Dimension::Count, Range};
+/// Only numbers are in an order.
+Operation::Result Operation::comparison() {
+  const bool IsEquality = Op == BinaryOp::Eq || Op == BinaryOp::Ne;
+  auto Say = [&](const auto &X, const auto &Y) {
+    return ExprValue{compare(Op, X, Y), Dimension::Count, Range};
   };
-  if (Op == BinaryOp::Eq)
-    return Say(Order == 0);
-  if (Op == BinaryOp::Ne)
-    return Say(Order != 0);
-  if (!IsOrdered)
-    return mismatch();
-  if (Op == BinaryOp::Lt)
-    return Say(Order < 0);
-  if (Op == BinaryOp::Le)
-    return Say(Order <= 0);
-  return Say(Op == BinaryOp::Gt ? Order > 0 : Order >= 0);
+  const int64_t *X = A.getIf<int64_t>(), *Y = B.getIf<int64_t>();
+  if (A.isNumber() && B.isNumber() && A.Dim == B.Dim)
+    return X && Y ? Say(*X, *Y) : Say(A.asReal(), B.asReal());
+  if (IsEquality && A.asText() && B.asText())
+    return Say(*A.asText(), *B.asText());
+  if (IsEquality && A.getIf<bool>() && B.getIf<bool>())
+    return Say(*A.getIf<bool>(), *B.getIf<bool>());
+  return mismatch();
 }
 
 /// Of two lists.
@@ -240,7 +171,7 @@ Operation::Result Operation::run() {
   if (Op == BinaryOp::And || Op == BinaryOp::Or)
     return logic();
   if (Op >= BinaryOp::Eq)
-    return compare();
+    return comparison();
   const int64_t *X = A.getIf<int64_t>(), *Y = B.getIf<int64_t>();
   const auto *P = A.getIf<PatternValue>(), *Q = B.getIf<PatternValue>();
   if (Op == BinaryOp::Add && P && Q)

@@ -9,9 +9,6 @@
 
 namespace foretrace {
 
-/// Returns the name of an operator in messages: "+", "<=".
-llvm::StringRef getSpelling(ast::BinaryOp Op);
-
 /// Reports that \p Op, an operator or function, takes no \p A and \p B. Notes
 /// add the unit that a number lacks, or how a quotient becomes a count.
 void reportMismatch(const ast::Word &Op, const ExprValue &A, const ExprValue &B,

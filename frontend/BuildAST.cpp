@@ -274,41 +274,9 @@ template <typename PathContext> ast::Name Builder::path(PathContext &C) {
   return Out;
 }
 
-static ast::BinaryOp getBinaryOp(size_t TokenType) {
-  switch (TokenType) {
-  case ForeParser::PLUS:
-    return ast::BinaryOp::Add;
-  case ForeParser::MINUS:
-    return ast::BinaryOp::Sub;
-  case ForeParser::STAR:
-    return ast::BinaryOp::Mul;
-  case ForeParser::SLASH:
-    return ast::BinaryOp::Div;
-  case ForeParser::PERCENT:
-    return ast::BinaryOp::Mod;
-  case ForeParser::EQ:
-    return ast::BinaryOp::Eq;
-  case ForeParser::NE:
-    return ast::BinaryOp::Ne;
-  case ForeParser::LT:
-    return ast::BinaryOp::Lt;
-  case ForeParser::LE:
-    return ast::BinaryOp::Le;
-  case ForeParser::GT:
-    return ast::BinaryOp::Gt;
-  case ForeParser::GE:
-    return ast::BinaryOp::Ge;
-  case ForeParser::AND:
-    return ast::BinaryOp::And;
-  case ForeParser::OR:
-    return ast::BinaryOp::Or;
-  }
-  llvm_unreachable("not an operator of the grammar");
-}
-
 ast::Binary Builder::binary(ForeParser::BinaryContext &C) {
-  return {getBinaryOp(C.op->getType()), getRange(*C.op, Text), expr(*C.expr(0)),
-          expr(*C.expr(1))};
+  const SourceRange Op = getRange(*C.op, Text);
+  return {operatorOf(slice(Op)), Op, expr(*C.expr(0)), expr(*C.expr(1))};
 }
 
 ast::ExprPtr Builder::expr(ForeParser::ExprContext &C) {

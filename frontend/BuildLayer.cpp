@@ -81,39 +81,6 @@ LayerBuilder::operands(llvm::ArrayRef<const ast::Expr *> Of) {
                    [&](const ast::Expr &E) { return expr(E); });
 }
 
-static Expr::Kind kindOf(ast::BinaryOp Op) {
-  switch (Op) {
-  case ast::BinaryOp::Add:
-    return Expr::Kind::Add;
-  case ast::BinaryOp::Sub:
-    return Expr::Kind::Sub;
-  case ast::BinaryOp::Mul:
-    return Expr::Kind::Mul;
-  case ast::BinaryOp::Div:
-  case ast::BinaryOp::FloorDiv:
-    return Expr::Kind::Div;
-  case ast::BinaryOp::Mod:
-    return Expr::Kind::Mod;
-  case ast::BinaryOp::Eq:
-    return Expr::Kind::Eq;
-  case ast::BinaryOp::Ne:
-    return Expr::Kind::Ne;
-  case ast::BinaryOp::Lt:
-    return Expr::Kind::Lt;
-  case ast::BinaryOp::Le:
-    return Expr::Kind::Le;
-  case ast::BinaryOp::Gt:
-    return Expr::Kind::Gt;
-  case ast::BinaryOp::Ge:
-    return Expr::Kind::Ge;
-  case ast::BinaryOp::And:
-    return Expr::Kind::And;
-  case ast::BinaryOp::Or:
-    return Expr::Kind::Or;
-  }
-  llvm_unreachable("every operator is handled");
-}
-
 /// A number of the text of a layer is a count, `64` or `4Ki`.
 std::string LayerBuilder::count(const ast::Number &N, SourceRange Range) {
   static constexpr struct {
@@ -143,7 +110,7 @@ Expr LayerBuilder::expr(const ast::Expr &E) {
     Out.Is = Expr::Kind::String;
     Out.Text = keep(S->Value);
   } else if (const auto *B = std::get_if<ast::Binary>(&E.Node)) {
-    Out.Is = kindOf(B->Op);
+    Out.Is = Expr::kindOf(B->Op);
     Out.Operands = operands({B->Left.get(), B->Right.get()});
   } else if (const auto *U = std::get_if<ast::Unary>(&E.Node)) {
     Out.Is = Expr::Kind::Not;
@@ -277,8 +244,9 @@ void LayerBuilder::demand(ForeParser::DemandContext &C, Statement &Out) {
   std::vector<ForeParser::ExprContext *> Exprs = C.expr();
   std::vector<Expr> Values = {expr(*Exprs.front())};
   Exprs.erase(Exprs.begin());
-  Out.Arguments = all<Argument>(
-      Exprs, [&](ForeParser::ExprContext &A) { return Argument{"", expr(A)}; });
+  Out.Arguments = all<Argument>(Exprs, [&](ForeParser::ExprContext &A) {
+    return Argument{"", expr(A)};
+  });
   for (ForeParser::KeyContext *K : C.key())
     Values.push_back({Expr::Kind::Name, keep(text(K)), {}, range(*K)});
   Out.Values = llvm::ArrayRef(Values).copy(Arena);

@@ -53,24 +53,8 @@ struct Unary {
   UnaryOp Op;
   ExprPtr Operand;
 };
-/// `/` must divide exactly. FloorDiv has no operator of its own (`//` starts a
-/// comment); the evaluator applies it for `floor_div`.
-enum class BinaryOp : unsigned char {
-  Add,
-  Sub,
-  Mul,
-  Div,
-  FloorDiv,
-  Mod,
-  Eq,
-  Ne,
-  Lt,
-  Le,
-  Gt,
-  Ge,
-  And,
-  Or
-};
+/// `/` must divide exactly.
+using foretrace::BinaryOp;
 struct Binary {
   BinaryOp Op;
   SourceRange OpRange;

@@ -5,6 +5,7 @@
 // arena.
 #pragma once
 
+#include "lang/Operators.h"
 #include "lang/Source.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
@@ -22,24 +23,24 @@ struct Expr {
     Call,        ///< of Text: `heads(q)`, `last(x)`
     Not,         ///< Operands has one
     Conditional, ///< condition, then, else
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Mod,
-    Eq,
-    Ne,
-    Lt,
-    Le,
-    Gt,
-    Ge,
-    And,
-    Or,
+#define OPERATOR(ENUMERATOR, SPELLING) ENUMERATOR,
+#include "lang/Operators.def"
   };
   Kind Is;
   llvm::StringRef Text;
   llvm::ArrayRef<Expr> Operands;
   SourceRange Range;
+
+  /// Returns the kind of an expression with that operator.
+  static Kind kindOf(BinaryOp Op) {
+    return static_cast<Kind>(static_cast<unsigned>(Kind::Add) +
+                             static_cast<unsigned>(Op));
+  }
+  /// Returns the operator, which it must have.
+  BinaryOp op() const {
+    return static_cast<BinaryOp>(static_cast<unsigned>(Is) -
+                                 static_cast<unsigned>(Kind::Add));
+  }
 };
 
 /// A name for a tensor, with its type if that is said.
@@ -117,9 +118,7 @@ struct Layer {
   /// Returns whether it is a layer of a tower, which has tokens of its own.
   bool isTower() const { return llvm::is_contained(Roles, "tower"); }
   /// Returns whether no other stage sends the values that it reads.
-  bool isOfSameStage() const {
-    return llvm::is_contained(Roles, "same_stage");
-  }
+  bool isOfSameStage() const { return llvm::is_contained(Roles, "same_stage"); }
   /// Returns whether it is made for some sections, and not for any.
   bool hasSections() const {
     return Roles.size() > size_t(isTower()) + size_t(isOfSameStage());

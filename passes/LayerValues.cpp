@@ -3,6 +3,7 @@
 // Values of expressions in the text of a layer.
 #include "ir/model/Routing.h"
 #include "ir/model/Spellings.h"
+#include "lang/Compute.h"
 #include "lang/ShippedLayers.h"
 #include "passes/LayerWalker.h"
 #include "llvm/ADT/STLExtras.h"
@@ -197,26 +198,12 @@ bool LayerWalker::compares(const Node &E, Frame &F) {
     fail(E.Range, "values of different types are compared");
     return false;
   }
-  int Sign = Left < Right ? -1 : Left == Right ? 0 : 1;
   llvm::VersionTuple A, B;
   if (std::holds_alternative<std::string>(Left) &&
       !A.tryParse(std::get<std::string>(Left)) &&
       !B.tryParse(std::get<std::string>(Right)))
-    Sign = A < B ? -1 : A == B ? 0 : 1;
-  switch (E.Is) {
-  case Node::Kind::Eq:
-    return Sign == 0;
-  case Node::Kind::Ne:
-    return Sign != 0;
-  case Node::Kind::Lt:
-    return Sign < 0;
-  case Node::Kind::Le:
-    return Sign <= 0;
-  case Node::Kind::Gt:
-    return Sign > 0;
-  default:
-    return Sign >= 0;
-  }
+    return compare(E.op(), A, B);
+  return compare(E.op(), Left, Right);
 }
 
 Expr LayerWalker::numberOf(const Node &Of, Frame &At) {

@@ -22,6 +22,15 @@ Figure::Figure(const ir::ExprTable &Sizes, ir::ExprId Of)
   assert(Sizes.value(Of) != ir::NoValue && "it was checked");
 }
 
+std::vector<FigureColumn>
+foretrace::columns(std::initializer_list<ColumnGroup> Groups) {
+  std::vector<FigureColumn> All;
+  for (const ColumnGroup &G : Groups)
+    for (const llvm::StringRef Key : llvm::split(G.Keys, ' '))
+      All.push_back({Key, G.Unit, G.Title});
+  return All;
+}
+
 size_t FigureTable::columnOf(llvm::StringRef Key) const {
   const auto It = llvm::find_if(
       Columns, [&](const FigureColumn &C) { return C.Key == Key; });

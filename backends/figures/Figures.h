@@ -58,6 +58,14 @@ struct FigureColumn {
   }
 };
 
+/// Columns of one unit: their keys are words. One with a title stands alone.
+struct ColumnGroup {
+  FigureUnit Unit;
+  llvm::StringLiteral Keys;
+  llvm::StringLiteral Title = "";
+};
+std::vector<FigureColumn> columns(std::initializer_list<ColumnGroup> Groups);
+
 /// Rows of figures; the first columns name what a row is of.
 struct FigureTable {
   llvm::StringLiteral Key;

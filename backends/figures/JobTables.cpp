@@ -59,9 +59,8 @@ static void addMessages(ExprScope P, const Figure &Of,
 FigureTable foretrace::makeMessageTable(ExprScope P) {
   FigureTable T{"messages",
                 "messages per rank of a stage and iteration",
-                {{"stages", FigureUnit::Text},
-                 {"group", FigureUnit::Text},
-                 {"messages", FigureUnit::Bytes}},
+                columns({{FigureUnit::Text, "stages group"},
+                         {FigureUnit::Bytes, "messages"}}),
                 {}};
   for (const Stage &S : P->Stages)
     addMessages(P, stagesOf(S), S.Totals.Messages, T);
@@ -71,9 +70,8 @@ FigureTable foretrace::makeMessageTable(ExprScope P) {
 FigureTable foretrace::makeBlockMessageTable(ExprScope P) {
   FigureTable T{"block_messages",
                 "messages per rank, layer and micro-batch",
-                {{"block", FigureUnit::Text},
-                 {"group", FigureUnit::Text},
-                 {"messages", FigureUnit::Bytes}},
+                columns({{FigureUnit::Text, "block group"},
+                         {FigureUnit::Bytes, "messages"}}),
                 {}};
   for (const auto &[Index, Layers] : layersByBlock(P->Layers)) {
     const Block &B = P->Blocks[BlockId(Index)];

@@ -183,10 +183,8 @@ void PlanDocument::blocks() {
 FigureTable PlanDocument::chunks() {
   FigureTable T{"chunks",
                 "",
-                {{"stages", FigureUnit::Text},
-                 {"chunks", FigureUnit::Text},
-                 {"layers", FigureUnit::Text},
-                 {"sent", FigureUnit::Bytes}},
+                columns({{FigureUnit::Text, "stages chunks layers"},
+                         {FigureUnit::Bytes, "sent"}}),
                 {}};
   for (const Stage &S : P->Stages) {
     int64_t First = 0;

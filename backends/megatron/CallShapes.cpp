@@ -57,26 +57,10 @@ static llvm::ArrayRef<DimKind> dimsOf(CallShape S) {
   static constexpr DimKind Slots[] = {DimKind::Slots, DimKind::Hidden};
   static constexpr DimKind Choices[] = {DimKind::Slots, DimKind::Router};
   switch (S) {
-  case CallShape::BSH:
-  case CallShape::SBH:
-  case CallShape::TH:
-  case CallShape::Tokens:
-    return Stream;
-  case CallShape::SB:
-  case CallShape::BS:
-  case CallShape::Mask:
-    return Positions;
-  case CallShape::Experts:
-    return Router;
-  case CallShape::Scores:
-    return Scores;
-  case CallShape::Copies:
-  case CallShape::Received:
-  case CallShape::Turned:
-  case CallShape::Slots:
-    return Slots;
-  case CallShape::Choices:
-    return Choices;
+#define CALL_SHAPE(ENUMERATOR, DIMS, ...)                                      \
+  case CallShape::ENUMERATOR:                                                  \
+    return DIMS;
+#include "backends/megatron/CallShapes.def"
   }
   llvm_unreachable("every shape is handled");
 }
@@ -105,34 +89,10 @@ static Extents shapeOf(CallShape S, const LocalDims &D, ir::Expr Tp,
     return Each.hasValue() ? Each : floorDiv(D[DimKind::Hidden], SplitOver);
   };
   switch (S) {
-  case CallShape::BSH:
-    return {D[DimKind::Batch], D[DimKind::Seq], D[DimKind::Hidden]};
-  case CallShape::SBH:
-    return {D[DimKind::Seq], D[DimKind::Batch], D[DimKind::Hidden]};
-  case CallShape::TH:
-    return {Tokens(), D[DimKind::Hidden]};
-  case CallShape::SB:
-    return {D[DimKind::Seq], D[DimKind::Batch]};
-  case CallShape::BS:
-    return {D[DimKind::Batch], D[DimKind::Seq]};
-  case CallShape::Mask:
-    return {D[DimKind::Batch], 1, D[DimKind::Seq], D[DimKind::Seq]};
-  case CallShape::Experts:
-    return {D[DimKind::Router]};
-  case CallShape::Scores:
-    return {Tokens() * Tp, D[DimKind::Router]};
-  case CallShape::Tokens:
-    return {Tokens() * Tp, Channels()};
-  case CallShape::Copies:
-    return {D[DimKind::Slots] * Tp, Channels()};
-  case CallShape::Received:
-    return {Extent::received(), Channels()};
-  case CallShape::Turned:
-    return {D[DimKind::Hidden], Extent::received()};
-  case CallShape::Slots:
-    return {D[DimKind::Slots], D[DimKind::Hidden]};
-  case CallShape::Choices:
-    return {D[DimKind::Slots], TopK};
+#define CALL_SHAPE(ENUMERATOR, DIMS, ...)                                      \
+  case CallShape::ENUMERATOR:                                                  \
+    return {__VA_ARGS__};
+#include "backends/megatron/CallShapes.def"
   }
   llvm_unreachable("every shape is handled");
 }

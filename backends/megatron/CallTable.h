@@ -17,20 +17,8 @@ enum class Fate : unsigned char {
 
 /// How a call's shape follows from the values of its op.
 enum class CallShape : unsigned char {
-  BSH,
-  SBH,
-  TH,
-  SB,
-  BS,
-  Mask,
-  Experts,
-  Scores,
-  Tokens,
-  Copies,
-  Received,
-  Turned,
-  Slots,
-  Choices
+#define CALL_SHAPE(ENUMERATOR, ...) ENUMERATOR,
+#include "backends/megatron/CallShapes.def"
 };
 
 /// Element type of a call.

@@ -63,107 +63,21 @@ struct UnseenMode {
 
 } // namespace
 
-/// Where a key says so, if \p Holds.
-template <typename T>
-static const SourceRange *where(bool Holds, const Located<T> &Key) {
-  return Holds ? &Key.Range : nullptr;
-}
-
-/// Recorded runs are of dense layers and of experts, with pp > 1; those of v1
-/// have tp or ep, those of v2 ep, and scaling runs of each what the other has.
 static constexpr UnseenMode Unseen[] = {
-    {"`sequence_parallel = true`",
-     [](const Traced &T) {
-       const auto &Key = T.parallel().SequenceParallel;
-       return where(*Key, Key);
-     }},
-    {"tp > 1 in v2",
-     [](const Traced &T) {
-       const auto &Key = T.parallel().Tp;
-       return where(*Key > 1 && T.isRunOfV2() && !T.experts(), Key);
-     }},
-    {"experts with tp > 1",
-     [](const Traced &T) {
-       const auto &Key = T.parallel().Tp;
-       return where(*Key > 1 && !T.isRunOfV2() && T.experts(), Key);
-     }},
-    {"cp > 1",
-     [](const Traced &T) {
-       const auto &Key = T.parallel().Cp;
-       return where(*Key > 1, Key);
-     }},
-    {"`zero = 1`",
-     [](const Traced &T) {
-       const auto &Key = T.parallel().Zero;
-       return where(*Key == 1, Key);
-     }},
-    {"`schedule = gpipe`",
-     [](const Traced &T) {
-       const auto &Key = T.parallel().Schedule;
-       return where(*Key == ir::ScheduleKind::GPipe, Key);
-     }},
-    {"`rank_order = tp_cp_ep_pp_dp`",
-     [](const Traced &T) {
-       const auto &Key = T.parallel().RankOrder;
-       return where(*Key == ir::RankOrderKind::TpCpEpPpDp, Key);
-     }},
-    {"recomputation",
-     [](const Traced &T) -> const SourceRange * {
-       for (const ir::BlockSpec &B : T.Spec.Model.Blocks)
-         if (const auto &Key = T.Spec.recomputeOf(B);
-             *Key != ir::RecomputeKind::None && *Key != ir::RecomputeKind::Op)
-           return &Key.Range;
-       return nullptr;
-     }},
-    {"latent attention",
-     [](const Traced &T) -> const SourceRange * {
-       for (const ir::BlockSpec &B : T.Spec.Model.Blocks)
-         if (hasLatentAttention(B))
-           return &B.Mixer.Range;
-       return nullptr;
-     }},
-    {"shared experts",
-     [](const Traced &T) -> const SourceRange * {
-       for (const ir::BlockSpec &B : T.Spec.Model.Blocks)
-         if (hasExperts(B))
-           if (const auto &Key = B.Network.number("shared_intermediate");
-               *Key > 0)
-             return &Key.Range;
-       return nullptr;
-     }},
-    {"`dispatcher = allgather`",
-     [](const Traced &T) -> const SourceRange * {
-       for (const ir::BlockSpec &B : T.Spec.Model.Blocks)
-         if (hasExperts(B))
-           if (const auto &Key = B.Network.word("dispatcher");
-               *Key == "allgather")
-             return &Key.Range;
-       return nullptr;
-     }},
-    {"`aux_loss = global_aux_loss`",
-     [](const Traced &T) -> const SourceRange * {
-       for (const ir::BlockSpec &B : T.Spec.Model.Blocks)
-         if (hasExperts(B))
-           if (const auto &Key = B.Network.word("aux_loss");
-               *Key == "global_aux_loss")
-             return &Key.Range;
-       return nullptr;
-     }},
-    {"`optimizer = muon`",
-     [](const Traced &T) {
-       const auto &Key = T.Spec.Train.Optimizer;
-       return where(*Key == ir::OptimizerKind::Muon, Key);
-     }},
-    {"`optimizer = adam_8bit`",
-     [](const Traced &T) {
-       const auto &Key = T.Spec.Train.Optimizer;
-       return where(*Key == ir::OptimizerKind::Adam8Bit, Key);
-     }},
-    {"`offload_optimizer = true`",
-     [](const Traced &T) {
-       const auto &Key = T.Spec.Train.OffloadOptimizer;
-       return where(*Key, Key);
-     }},
+#define UNSEEN(NAME, KEY, HOLDS)                                               \
+  {NAME, [](const Traced &T) -> const SourceRange * {                          \
+     const auto &Key = KEY;                                                    \
+     return (HOLDS) ? &Key.Range : nullptr;                                    \
+   }},
+#define UNSEEN_IN(NAME, HAS, KEY, HOLDS)                                       \
+  {NAME, [](const Traced &T) -> const SourceRange * {                          \
+     for (const ir::BlockSpec &B : T.Spec.Model.Blocks)                        \
+       if (HAS)                                                                \
+         if (const auto &Key = KEY; HOLDS)                                     \
+           return &Key.Range;                                                  \
+     return nullptr;                                                           \
+   }},
+#include "backends/megatron/Unseen.def"
 };
 
 /// Modes in which the instrumented Megatron-LM stops, or which it lacks.

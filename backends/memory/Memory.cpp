@@ -45,20 +45,15 @@ static std::string momentOf(const Program &P, const StageMemory &M) {
 static FigureTable tableOf(ExprScope P, llvm::ArrayRef<StagesMemory> Rows) {
   const bool IsOffloaded = llvm::any_of(
       P->Blocks, [&](const Block &B) { return isOffloaded(P, B); });
-  FigureTable T{"stages",
-                "per rank of each stage",
-                {{"stages", FigureUnit::Text},
-                 {"weights", FigureUnit::Bytes},
-                 {"gradients", FigureUnit::Bytes},
-                 {"optimizer", FigureUnit::Bytes},
-                 {"dummy_wgrads", FigureUnit::Bytes},
-                 {"saved", FigureUnit::Bytes},
-                 {"running", FigureUnit::Bytes},
-                 {"update", FigureUnit::Bytes},
-                 {"peak", FigureUnit::Bytes},
-                 {"micro_batches", FigureUnit::Count},
-                 {"when", FigureUnit::Text}},
-                {}};
+  FigureTable T{
+      "stages",
+      "per rank of each stage",
+      columns({{FigureUnit::Text, "stages"},
+               {FigureUnit::Bytes, "weights gradients optimizer dummy_wgrads "
+                                   "saved running update peak"},
+               {FigureUnit::Count, "micro_batches"},
+               {FigureUnit::Text, "when"}}),
+      {}};
   if (IsOffloaded)
     T.Columns.push_back({"offloaded", FigureUnit::Bytes});
   for (const StagesMemory &R : Rows) {

@@ -14,101 +14,71 @@ namespace {
 /// Families with the same rows.
 enum class Rows : unsigned char { Llama, GPT2, Mixtral };
 enum class Section : unsigned char { Start, Layer, Expert, Merge, End };
-enum class Kind : unsigned char { Module, Node, Held };
-enum class Dim : unsigned char {
-  Zero,
-  One,
-  QkNorm, ///< 2 with normalised queries and keys
-  Hidden,
-  HeadDim,
-  Query,
-  KeyValue,
-  QueryKeyValue,
-  Ffn,
-  Vocab,
-  Positions,
-  Experts,
-  // Shapes of nodes.
-  Mask,
-  Rope,
-  Integer,
+enum class Kind : unsigned char { Module, Value, Held };
+
+/// The widths that Families.def names, of a model.
+struct Sizes {
+  const int64_t None = 0, One = 1, Always = 1;
+  const int64_t Mask = 0, Integer = 0; // of values that have a shape of theirs
+  int64_t Qkv, Linear, QkNorm, Hidden, HeadDim, Rope, Query, KeyValue, Ffn,
+      Vocab, Positions, Experts;
+
+  explicit Sizes(const ir::ModelSpec &M);
 };
-enum class Bias : unsigned char { None, Qkv, Linear, Always };
+using Size = const int64_t Sizes::*;
 
 /// A row of Families.def.
 struct Row {
   Rows Of;
   Section In;
-  Kind What;
+  Kind Is;
   llvm::StringLiteral Result, Name, Arguments;
-  Dim Inner, Outer;
-  Bias HasBias;
+  Size Inner, Outer, Bias;
   int First, PerLayer; ///< number of a node
 };
 constexpr Row AllRows[] = {
-#define MODULE(ROWS, SECTION, RESULT, PATH, ARGUMENTS, IN, OUT, BIAS)          \
-  {Rows::ROWS, Section::SECTION, Kind::Module, RESULT, PATH, ARGUMENTS,        \
-   Dim::IN,    Dim::OUT,         Bias::BIAS,   0,      0},
-#define NODE(ROWS, SECTION, RESULT, FX, FIRST, PER_LAYER, ARGUMENTS, SHAPE)    \
-  {Rows::ROWS, Section::SECTION, Kind::Node, RESULT, FX,       ARGUMENTS,      \
-   Dim::Zero,  Dim::SHAPE,       Bias::None, FIRST,  PER_LAYER},
-#define HELD(ROWS, SECTION, IN, OUT, BIAS)                                     \
-  {Rows::ROWS, Section::SECTION, Kind::Held, "", "", "",                       \
-   Dim::IN,    Dim::OUT,         Bias::BIAS, 0,  0},
+#define NODE(ROWS, SECTION, KIND, RESULT, NAME, ARGUMENTS, IN, OUT, BIAS,      \
+             FIRST, PER_LAYER)                                                 \
+  {Rows::ROWS, Section::SECTION, Kind::KIND,   RESULT, NAME,     ARGUMENTS,    \
+   &Sizes::IN, &Sizes::OUT,      &Sizes::BIAS, FIRST,  PER_LAYER},
 #include "backends/optimus/Families.def"
 };
 
 struct FamilyRow {
-  llvm::StringLiteral Name, Class;
+  llvm::StringLiteral Class;
   Rows Of;
+  llvm::StringLiteral Layers, Experts; ///< paths; none are empty
+  int64_t PerLayer, Fixed;             ///< numbers of nodes
 };
 constexpr FamilyRow Families[] = {
-#define FAMILY(ENUMERATOR, NAME, CLASS, ROWS) {NAME, CLASS, Rows::ROWS},
+#define FAMILY(ENUMERATOR, NAME, CLASS, ROWS, LAYERS, EXPERTS, PER_LAYER,      \
+               FIXED)                                                          \
+  {CLASS, Rows::ROWS, LAYERS, EXPERTS, PER_LAYER, FIXED},
 #include "backends/optimus/Families.def"
 };
 
 const FamilyRow &rowOf(Family F) { return Families[static_cast<unsigned>(F)]; }
 
-StringRef pathOfLayers(Rows Of) {
-  switch (Of) {
-#define LAYERS(ROWS, PATH)                                                     \
-  case Rows::ROWS:                                                             \
-    return PATH;
-#include "backends/optimus/Families.def"
-  }
-  llvm_unreachable("every family has layers");
-}
-
-/// Empty if the family has none.
-StringRef pathOfExperts(Rows Of) {
-#define EXPERTS(ROWS, PATH)                                                    \
-  if (Of == Rows::ROWS)                                                        \
-    return PATH;
-#include "backends/optimus/Families.def"
-  return "";
-}
-
 class Builder {
 public:
   Builder(const ir::ModelSpec &M, Family F, Graph &Out)
-      : M(M), A(M.Blocks.front().Mixer), Of(rowOf(F).Of), Out(Out) {}
+      : M(M), Of(rowOf(F)), Widths(M), Out(Out) {}
 
   void run();
 
 private:
   void section(Section In, int64_t Layer);
   void add(const Row &R, int64_t Layer);
-  int64_t experts() const {
-    const ir::BlockSpec &B = M.Blocks.front();
-    return hasExperts(B) ? *B.Network.number("experts") : 0;
+  /// Returns \p Of; 0, which the graph notes, if it overflows.
+  int64_t checked(Elements Of) const {
+    Out.IsOverflow |= Of.isOverflow();
+    return Of.isOverflow() ? 0 : Of.value();
   }
-  int64_t sizeOf(Dim D) const;
-  int64_t parameters(const Row &R) const;
   GraphValue valueOf(const Row &R, int64_t Layer) const;
 
   const ir::ModelSpec &M;
-  const ir::LayerUse &A;
-  const Rows Of;
+  const FamilyRow &Of;
+  const Sizes Widths;
   Graph &Out;
   llvm::StringMap<unsigned> Latest; ///< values by name
   int64_t Held = 0;                 ///< for the next leaf
@@ -117,8 +87,21 @@ private:
 
 } // namespace
 
-StringRef foretrace::optimus::getName(Family F) { return rowOf(F).Name; }
-StringRef foretrace::optimus::getClass(Family F) { return rowOf(F).Class; }
+Sizes::Sizes(const ir::ModelSpec &M)
+    : Qkv(*M.QkvBias), Linear(*M.Bias), Hidden(*M.Hidden), Vocab(*M.Vocab),
+      Positions(*M.MaxPositions) {
+  const ir::BlockSpec &B = M.Blocks.front();
+  QkNorm = *B.Mixer.flag("qk_norm") ? 2 : 0; // of queries and of keys
+  HeadDim = Rope = *B.Mixer.number("head_dim");
+  Query = *B.Mixer.number("heads") * HeadDim;
+  KeyValue = *B.Mixer.number("kv_heads") * HeadDim;
+  Ffn = *B.Network.number("intermediate");
+  Experts = hasExperts(B) ? *B.Network.number("experts") : 0;
+}
+
+llvm::StringRef foretrace::optimus::getClass(Family F) {
+  return rowOf(F).Class;
+}
 
 std::optional<Family> foretrace::optimus::familyOf(const ir::ModelSpec &M) {
   const ir::BlockSpec &B = M.Blocks.front();
@@ -145,11 +128,10 @@ std::optional<Family> foretrace::optimus::familyOf(const ir::ModelSpec &M) {
 
 std::optional<int64_t>
 foretrace::optimus::graphLength(Family F, StringRef Version, int64_t Layers) {
-#define LENGTH(ROWS, VERSION, PER_LAYER, FIXED)                                \
-  if (rowOf(F).Of == Rows::ROWS && Version == VERSION)                         \
-    return PER_LAYER * Layers + FIXED;
-#include "backends/optimus/Families.def"
-  return std::nullopt;
+  const FamilyRow &Of = rowOf(F);
+  return Version == "4.46" && Of.PerLayer > 0
+             ? std::optional(Of.PerLayer * Layers + Of.Fixed)
+             : std::nullopt;
 }
 
 Elements GraphValue::elements(int64_t Batch, int64_t Sequence) const {
@@ -167,87 +149,40 @@ Elements GraphValue::elements(int64_t Batch, int64_t Sequence) const {
   llvm_unreachable("every shape is handled");
 }
 
-int64_t Builder::sizeOf(Dim D) const {
-  const int64_t HeadDim = *A.number("head_dim");
-  const int64_t Query = *A.number("heads") * HeadDim;
-  const int64_t KeyValue = *A.number("kv_heads") * HeadDim;
-  switch (D) {
-  case Dim::Zero:
-  case Dim::Mask:
-  case Dim::Integer:
-    return 0;
-  case Dim::One:
-    return 1;
-  case Dim::QkNorm:
-    return *A.flag("qk_norm") ? 2 : 0;
-  case Dim::Hidden:
-    return *M.Hidden;
-  case Dim::HeadDim:
-  case Dim::Rope:
-    return HeadDim;
-  case Dim::Query:
-    return Query;
-  case Dim::KeyValue:
-    return KeyValue;
-  case Dim::QueryKeyValue:
-    return Query + 2 * KeyValue;
-  case Dim::Ffn:
-    return *M.Blocks.front().Network.number("intermediate");
-  case Dim::Vocab:
-    return *M.Vocab;
-  case Dim::Positions:
-    return *M.MaxPositions;
-  case Dim::Experts:
-    return experts();
-  }
-  llvm_unreachable("every width is handled");
-}
-
-int64_t Builder::parameters(const Row &R) const {
-  const bool HasBias = R.HasBias == Bias::Always ||
-                       (R.HasBias == Bias::Linear && *M.Bias) ||
-                       (R.HasBias == Bias::Qkv && *M.QkvBias);
-  const Elements Size = Elements(sizeOf(R.Inner) + HasBias) * sizeOf(R.Outer);
-  Out.IsOverflow |= Size.isOverflow();
-  return Size.isOverflow() ? 0 : Size.value();
-}
-
 GraphValue Builder::valueOf(const Row &R, int64_t Layer) const {
   GraphValue V;
-  V.Width = sizeOf(R.Outer);
-  V.Shape = R.Outer == Dim::Mask      ? ShapeKind::Mask
-            : R.Outer == Dim::Rope    ? ShapeKind::Rope
-            : R.Outer == Dim::Integer ? ShapeKind::Integer
-                                      : ShapeKind::Tokens;
-  if (R.What == Kind::Module) {
-    V.Path = R.Name.str();
-    if (R.In == Section::Expert)
-      V.Path =
-          pathOfExperts(Of).str() + "." + std::to_string(Expert) + "." + V.Path;
-    if (Layer >= 0)
-      V.Path =
-          pathOfLayers(Of).str() + "." + std::to_string(Layer) + "." + V.Path;
-    V.Node = V.Path;
-    std::replace(V.Node.begin(), V.Node.end(), '.', '_');
+  V.Width = Widths.*R.Outer;
+  V.Shape = R.Outer == &Sizes::Mask      ? ShapeKind::Mask
+            : R.Outer == &Sizes::Rope    ? ShapeKind::Rope
+            : R.Outer == &Sizes::Integer ? ShapeKind::Integer
+                                         : ShapeKind::Tokens;
+  if (R.Is == Kind::Value) {
+    const int64_t Number = R.First + R.PerLayer * std::max<int64_t>(Layer, 0);
+    V.Path = R.Result.str();
+    V.Node = R.First < 0 ? "?" : R.Name.str();
+    if (R.First >= 0 && Number > 0)
+      V.Node += "_" + std::to_string(Number);
     return V;
   }
-  V.Path = R.Result.str();
-  const int64_t Number = R.First + R.PerLayer * std::max<int64_t>(Layer, 0);
-  V.Node = R.First < 0 ? "?" : R.Name.str();
-  if (R.First >= 0 && Number > 0)
-    V.Node += "_" + std::to_string(Number);
+  auto Below = [](StringRef Path, int64_t Index) {
+    return Path.str() + "." + std::to_string(Index) + ".";
+  };
+  V.Path = (Layer >= 0 ? Below(Of.Layers, Layer) : "") +
+           (R.In == Section::Expert ? Below(Of.Experts, Expert) : "") +
+           R.Name.str();
+  V.Node = V.Path;
+  std::replace(V.Node.begin(), V.Node.end(), '.', '_');
   return V;
 }
 
 void Builder::add(const Row &R, int64_t Layer) {
-  const int64_t Size = parameters(R);
-  if (R.What == Kind::Held) {
-    const Elements All = Elements(Held) + Elements(Size);
-    Out.IsOverflow |= All.isOverflow();
-    Held = All.isOverflow() ? 0 : All.value();
+  const int64_t Size =
+      checked(Elements(Widths.*R.Inner + Widths.*R.Bias) * (Widths.*R.Outer));
+  if (R.Is == Kind::Held) {
+    Held = checked(Elements(Held) + Elements(Size));
     return;
   }
-  Step S{R.What == Kind::Module,
+  Step S{R.Is == Kind::Module,
          {},
          static_cast<unsigned>(Out.Values.size()),
          Layer,
@@ -257,9 +192,7 @@ void Builder::add(const Row &R, int64_t Layer) {
   for (StringRef Name : Names)
     S.Arguments.push_back(Latest.lookup(Name));
   if (S.IsModule) {
-    const Elements All = Elements(Size) + Elements(std::exchange(Held, 0));
-    Out.IsOverflow |= All.isOverflow();
-    S.Parameters = All.isOverflow() ? 0 : All.value();
+    S.Parameters = checked(Elements(Size) + Elements(std::exchange(Held, 0)));
     ++Out.Modules;
   }
   Latest[R.Result] = S.Result;
@@ -269,7 +202,7 @@ void Builder::add(const Row &R, int64_t Layer) {
 
 void Builder::section(Section In, int64_t Layer) {
   for (const Row &R : AllRows)
-    if (R.Of == Of && R.In == In)
+    if (R.Of == Of.Of && R.In == In)
       add(R, Layer);
 }
 
@@ -279,7 +212,7 @@ void Builder::run() {
   section(Section::Start, -1);
   for (int64_t Layer = 0; Layer < M.layerCount(); ++Layer) {
     section(Section::Layer, Layer);
-    for (Expert = 0; Expert < experts(); ++Expert)
+    for (Expert = 0; Expert < Widths.Experts; ++Expert)
       section(Section::Expert, Layer);
     section(Section::Merge, Layer);
   }
@@ -290,11 +223,10 @@ void Builder::run() {
     if (S.Layer == 0)
       OfLayer += Elements(S.Parameters);
   }
-  Out.IsOverflow |= All.isOverflow();
-  if (Out.IsOverflow)
-    return;
-  Out.Parameters = All.value() - (*M.Tied ? *M.Vocab * *M.Hidden : 0);
-  Out.LayerParameters = OfLayer.value();
+  Out.LayerParameters = checked(OfLayer);
+  Out.Parameters = checked(All);
+  if (*M.Tied && !Out.IsOverflow)
+    Out.Parameters -= *M.Vocab * *M.Hidden;
 }
 
 Quantity<PartUnit> Graph::countParts(const ir::ModelSpec &M) {

@@ -11,10 +11,16 @@
 namespace foretrace::optimus {
 
 enum class Family : unsigned char {
-#define FAMILY(ENUMERATOR, NAME, CLASS, ROWS) ENUMERATOR,
+#define FAMILY(ENUMERATOR, ...) ENUMERATOR,
 #include "backends/optimus/Families.def"
 };
-llvm::StringRef getName(Family F);
+inline constexpr llvm::StringRef FamilyNames[] = {
+#define FAMILY(ENUMERATOR, NAME, ...) NAME,
+#include "backends/optimus/Families.def"
+};
+inline llvm::StringRef getName(Family F) {
+  return FamilyNames[static_cast<size_t>(F)];
+}
 /// The model's class in transformers.
 llvm::StringRef getClass(Family F);
 /// The family that a model looks like; nothing if it is none of them.

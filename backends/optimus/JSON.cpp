@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "llvm/Support/JSON.h"
-#include "backends/optimus/Writers.h"
+#include "backends/optimus/Job.h"
 
 using namespace foretrace;
 using namespace foretrace::optimus;
+using llvm::json::Array;
 
 namespace {
 
@@ -15,28 +16,29 @@ public:
   void run();
 
 private:
-  void shape(const GraphValue &V);
-  void namedValue(const GraphValue &V);
-  void cuts();
-  void submodules();
   void graph();
-  void layerLines();
-  void boundaries();
+  void part(const LayerPart &P);
   void boundary(int64_t From);
-  void schedule();
-  template <typename FnT> void perStage(llvm::StringRef Key, FnT Write) {
-    J.attributeObject(Key, [&] {
-      for (int64_t S = 0; S < Of.stages(); ++S)
-        J.attributeBegin(std::to_string(S)), Write(S), J.attributeEnd();
+  void schedule(int64_t Stage);
+
+  /// A list with \p Of of each stage.
+  template <typename FnT> void listStages(llvm::StringRef Key, FnT Of) {
+    J.attributeArray(Key, [&] {
+      for (int64_t S = 0; S < this->Of.stages(); ++S)
+        J.value(Of(S));
     });
   }
-
-  const PlannedStage &stage(int64_t S) const {
-    return Of.Plan.Stages[static_cast<size_t>(S)];
-  }
-  const GraphValue &value(unsigned V) const { return Of.Graph.Values[V]; }
-  static std::string submodule(int64_t S) {
-    return "submod_" + std::to_string(S);
+  /// An object in which \p Write writes the value of each stage, its number or
+  /// its submodule the key.
+  template <typename FnT>
+  void eachStage(llvm::StringRef Key, bool HasNames, FnT Write) {
+    J.attributeObject(Key, [&] {
+      for (int64_t S = 0; S < Of.stages(); ++S) {
+        J.attributeBegin(HasNames ? Of.stage(S).Name : std::to_string(S));
+        Write(S);
+        J.attributeEnd();
+      }
+    });
   }
 
   const PartitionJob &Of;
@@ -45,217 +47,133 @@ private:
 
 } // namespace
 
-void JSONWriter::shape(const GraphValue &V) {
-  J.array([&] {
-    switch (V.Shape) {
-    case ShapeKind::Tokens:
-      J.value("B");
-      J.value("S");
-      J.value(V.Width);
-      break;
-    case ShapeKind::Mask:
-      J.value("B");
-      J.value(1);
-      J.value("S");
-      J.value("S+1");
-      break;
-    case ShapeKind::Rope:
-      J.value(1);
-      J.value("S");
-      J.value(V.Width);
-      break;
-    case ShapeKind::Integer:
-      break;
-    }
-  });
-}
-
-void JSONWriter::namedValue(const GraphValue &V) {
-  J.value(V.Node);
-  J.value(V.Path);
-  shape(V);
-}
-
-void JSONWriter::cuts() {
-  auto PerStage = [&](llvm::StringRef Key, auto Of) {
-    J.attributeArray(Key, [&] {
-      for (const PlannedStage &S : this->Of.Plan.Stages)
-        J.value(Of(S));
-    });
-  };
-  PerStage("stage_module_counts",
-           [](const PlannedStage &S) { return S.Modules; });
-  PerStage("stage_params_materialised",
-           [](const PlannedStage &S) { return S.Parameters; });
-  J.attributeArray("first_metadata_range", [&] {
-    for (int64_t S = 0; S < Of.stages(); ++S)
-      J.array([&] {
-        J.value(S);
-        J.value(value(stage(S).Last).Node);
-      });
-  });
-  J.attributeArray("second_metadata_range", [&] {
-    for (int64_t S = 0; S < Of.stages(); ++S)
-      J.array([&] {
-        J.value(S);
-        J.value(submodule(S));
-      });
-  });
-}
-
-void JSONWriter::submodules() {
-  J.attributeObject("submod_args", [&] {
-    for (int64_t S = 0; S < Of.stages(); ++S)
-      J.attributeArray(submodule(S), [&] {
-        for (const std::string &Node : stage(S).Arguments)
-          J.value(Node);
-      });
-  });
-  J.attributeObject("submod_outputs", [&] {
-    for (int64_t S = 0; S < Of.stages(); ++S)
-      J.attributeArray(submodule(S), [&] {
-        for (const Output &O : stage(S).Outputs)
-          J.array([&] { namedValue(value(O.Value)); });
-      });
-  });
-  J.attributeArray("getitem_table", [&] {
-    for (int64_t S = 0; S < Of.stages(); ++S)
-      if (stage(S).Outputs.size() > 1)
-        for (size_t I = 0; I < stage(S).Outputs.size(); ++I)
-          J.array([&] {
-            const Output &O = stage(S).Outputs[I];
-            J.value(O.Node);
-            J.value(submodule(S));
-            J.value(static_cast<int64_t>(I));
-            namedValue(value(O.Value));
-          });
-  });
+static Array shapeOf(const GraphValue &V) {
+  switch (V.Shape) {
+  case ShapeKind::Tokens:
+    return Array{"B", "S", V.Width};
+  case ShapeKind::Mask:
+    return Array{"B", 1, "S", "S+1"};
+  case ShapeKind::Rope:
+    return Array{1, "S", V.Width};
+  case ShapeKind::Integer:
+    return {};
+  }
+  llvm_unreachable("every shape is handled");
 }
 
 void JSONWriter::graph() {
+  listStages("stage_module_counts",
+             [&](int64_t S) { return Of.stage(S).Modules; });
+  listStages("stage_params_materialised",
+             [&](int64_t S) { return Of.stage(S).Parameters; });
+  listStages("first_metadata_range", [&](int64_t S) {
+    return Array{S, Of.value(Of.stage(S).Last).Node};
+  });
+  listStages("second_metadata_range", [&](int64_t S) {
+    return Array{S, Of.stage(S).Name};
+  });
+  eachStage("submod_args", /*HasNames=*/true,
+            [&](int64_t S) { J.value(Array(Of.stage(S).Arguments)); });
+  eachStage("submod_outputs", /*HasNames=*/true, [&](int64_t S) {
+    J.array([&] {
+      for (const Output &O : Of.stage(S).Outputs)
+        J.value(Array{Of.value(O.Value).Node, Of.value(O.Value).Path,
+                      shapeOf(Of.value(O.Value))});
+    });
+  });
+  J.attributeArray("getitem_table", [&] {
+    for (const SplitNode &N : Of.Plan.Nodes)
+      if (const PlannedStage &S = Of.stage(N.Stage); N.Item) {
+        const GraphValue &V = Of.value(S.Outputs[*N.Item].Value);
+        J.value(Array{N.Name, S.Name, static_cast<int64_t>(*N.Item), V.Node,
+                      V.Path, shapeOf(V)});
+      }
+  });
   J.attributeArray("top_graph_order", [&] {
-    J.value(Of.Graph.Values.front().Node);
-    for (int64_t S = 0; S < Of.stages(); ++S) {
-      J.value(submodule(S));
-      if (stage(S).Outputs.size() > 1)
-        for (const Output &O : stage(S).Outputs)
-          J.value(O.Node);
-    }
+    J.value(Of.value(0).Node);
+    for (const SplitNode &N : Of.Plan.Nodes)
+      J.value(N.Name);
     J.value("output");
   });
   J.attributeObject("from_to", [&] {
     for (int64_t S = Of.stages() - 1; S > 0; --S)
-      J.attributeArray(std::to_string(S), [&] {
-        J.value(Of.firstNodeFor(S));
-        J.value(submodule(S));
-      });
+      J.attribute(std::to_string(S),
+                  Array{Of.firstNodeFor(S), Of.stage(S).Name});
   });
   J.attributeObject("special_nodes", [&] {
     for (const SpecialNode &N : Of.Plan.Special)
-      J.attributeArray(N.Node, [&] {
-        J.value(N.First);
-        J.value(N.Last);
-      });
+      J.attribute(N.Node, Array{N.First, N.Last});
   });
 }
 
-void JSONWriter::layerLines() {
-  perStage("layer_lines", [&](int64_t S) {
-    J.array([&] {
-      for (const LayerPart &P : stage(S).Parts)
-        J.object([&] {
-          if (P.Layer >= 0)
-            J.attribute("layer", P.Layer);
-          else
-            J.attribute("layer", Of.keyOf(P));
-          const auto Calls = static_cast<int64_t>(P.Leaves.size());
-          J.attribute("modules", Calls);
-          J.attribute("ops", Calls * Of.microBatches());
-          J.attributeArray("members", [&] {
-            for (unsigned V : P.Leaves)
-              J.value(value(V).Path);
-          });
-        });
+void JSONWriter::part(const LayerPart &P) {
+  J.object([&] {
+    if (P.Layer >= 0)
+      J.attribute("layer", P.Layer);
+    else
+      J.attribute("layer", Of.keyOf(P));
+    J.attribute("modules", static_cast<int64_t>(P.Leaves.size()));
+    J.attribute("ops", Of.calls(P));
+    J.attributeArray("members", [&] {
+      for (unsigned V : P.Leaves)
+        J.value(Of.value(V).Path);
     });
   });
-}
-
-/// A tensor travels as five messages, its type, rank, shape, element type and
-/// data; an integer as two; a tuple as its type, its length and its items.
-static int64_t messages(const PlannedStage &Sender,
-                        llvm::ArrayRef<GraphValue> Values) {
-  int64_t Count = Sender.Outputs.size() > 1 ? 2 : 0;
-  for (const Output &O : Sender.Outputs)
-    Count += Values[O.Value].Shape == ShapeKind::Integer ? 2 : 5;
-  return Count;
 }
 
 void JSONWriter::boundary(int64_t From) {
   const std::vector<int64_t> Owners = Of.Plan.sentAfter(From);
   const std::string Sequence = std::to_string(*Of.Program.Spec.Train.Sequence);
   const Payload Bytes = Of.payloadAfter(From);
+  Array Objects;
+  for (int64_t Owner : Owners)
+    Objects.push_back(Of.stage(Owner).Name);
+  // A tuple travels as its type, its length and its items.
   int64_t Messages = 0;
-  auto Objects = [&](llvm::StringRef Key) {
-    J.attributeArray(Key, [&] {
-      for (int64_t Owner : Owners)
-        J.value(submodule(Owner));
-    });
-  };
   J.attribute("from_stage", From);
   J.attribute("to_stage", From + 1);
-  Objects("objects_sent_in_order");
-  Objects("objects_received_in_order");
+  J.attribute("objects_sent_in_order", Array(Objects));
+  J.attribute("objects_received_in_order", std::move(Objects));
   J.attribute("send_recv_agree", true);
   J.attributeArray("tensors", [&] {
     for (int64_t Owner : Owners) {
-      Messages += messages(stage(Owner), Of.Graph.Values);
-      for (const Output &O : stage(Owner).Outputs)
+      Messages += Of.stage(Owner).hasItems() ? 2 : 0;
+      for (const Output &O : Of.stage(Owner).Outputs)
         J.object([&] {
-          J.attribute("object", submodule(Owner));
-          J.attribute("value", value(O.Value).Path);
-          J.attributeBegin("shape");
-          shape(value(O.Value));
-          J.attributeEnd();
+          const GraphValue &V = Of.value(O.Value);
+          const bool IsTensor = V.Shape != ShapeKind::Integer;
+          // A tensor is five messages, its type, rank, shape, element type and
+          // data; an integer two.
+          Messages += IsTensor ? 5 : 2;
+          J.attribute("object", Of.stage(Owner).Name);
+          J.attribute("value", V.Path);
+          J.attribute("shape", shapeOf(V));
           // The runtime loads weights so unless it is told otherwise.
-          if (value(O.Value).Shape != ShapeKind::Integer)
+          if (IsTensor)
             J.attribute("dtype", "float32");
           J.attribute("bytes", Of.bytesOf(O.Value));
         });
     }
   });
-  const auto Arguments = static_cast<int64_t>(stage(From + 1).Arguments.size());
+  const auto Gradients =
+      static_cast<int64_t>(Of.stage(From + 1).Arguments.size());
   J.attribute("p2p_sends_per_microbatch_fwd", Messages);
   J.attributeObject("fwd_payload_bytes_per_microbatch_fp32",
                     [&] { J.attribute(Sequence, Bytes.Sent); });
   J.attributeObject("ideal_payload_bytes_per_microbatch_fp32",
                     [&] { J.attribute(Sequence, Bytes.Needed); });
-  J.attribute("grad_entries_bwd", Arguments);
+  J.attribute("grad_entries_bwd", Gradients);
   // A pair of a list of gradients and nothing.
-  J.attribute("p2p_sends_per_microbatch_bwd", 2 + 2 + 5 * Arguments + 1);
+  J.attribute("p2p_sends_per_microbatch_bwd", 2 + 2 + 5 * Gradients + 1);
 }
 
-void JSONWriter::boundaries() {
-  J.attributeArray("boundaries", [&] {
-    for (int64_t S = 0; S + 1 < Of.stages(); ++S)
-      J.object([&] { boundary(S); });
-  });
-}
-
-void JSONWriter::schedule() {
-  perStage("schedule_1f1b", [&](int64_t S) {
-    const int64_t Warmup = std::min(Of.stages() - 1 - S, Of.microBatches());
-    J.object([&] {
-      J.attribute("warmup_F", Warmup);
-      J.attribute("steady_1F1B", Of.microBatches() - Warmup);
-      J.attribute("cooldown_B", Warmup);
-      J.attribute("max_in_flight", std::min(Warmup + 1, Of.microBatches()));
-    });
-  });
-  perStage("stage2rank", [&](int64_t S) {
-    J.array([&] {
-      for (int64_t Rank : Of.ranks(S))
-        J.value(Rank);
-    });
+void JSONWriter::schedule(int64_t Stage) {
+  const int64_t Warmup = std::min(Of.stages() - 1 - Stage, Of.microBatches());
+  J.object([&] {
+    J.attribute("warmup_F", Warmup);
+    J.attribute("steady_1F1B", Of.microBatches() - Warmup);
+    J.attribute("cooldown_B", Warmup);
+    J.attribute("max_in_flight", std::min(Warmup + 1, Of.microBatches()));
   });
 }
 
@@ -270,20 +188,26 @@ void JSONWriter::run() {
     J.attribute("num_microbatches", Of.microBatches());
     J.attribute("mbs", *S.Train.MicroBatch);
     J.attribute("line", Of.counts());
-    if (Of.Length)
-      J.attribute("length", *Of.Length);
-    else
-      J.attribute("length", nullptr);
+    J.attribute("length", Of.Length);
     J.attribute("modcnt", Of.Graph.Modules);
     J.attribute("segment", Of.Graph.Modules / Of.stages());
     J.attribute("params_total", Of.Graph.Parameters);
     J.attribute("params_per_layer", Of.Graph.LayerParameters);
-    cuts();
-    submodules();
     graph();
-    layerLines();
-    boundaries();
-    schedule();
+    eachStage("layer_lines", /*HasNames=*/false, [&](int64_t S) {
+      J.array([&] {
+        for (const LayerPart &P : Of.stage(S).Parts)
+          part(P);
+      });
+    });
+    J.attributeArray("boundaries", [&] {
+      for (int64_t S = 0; S + 1 < Of.stages(); ++S)
+        J.object([&] { boundary(S); });
+    });
+    eachStage("schedule_1f1b", /*HasNames=*/false,
+              [&](int64_t S) { schedule(S); });
+    eachStage("stage2rank", /*HasNames=*/false,
+              [&](int64_t S) { J.value(Array(Of.ranks(S))); });
   });
   J.flush();
 }

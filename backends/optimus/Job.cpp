@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/optimus/Job.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <numeric>
 
 using namespace foretrace;
 using namespace foretrace::optimus;
+using llvm::formatv;
 
 std::string foretrace::optimus::withCommas(int64_t N) {
   std::string Text = std::to_string(N);
@@ -12,12 +17,14 @@ std::string foretrace::optimus::withCommas(int64_t N) {
   return Text;
 }
 
+/// \p Text of each of \p Of, with commas between.
+template <typename RangeT, typename FnT>
+static std::string commaSeparated(const RangeT &Of, FnT Text) {
+  return llvm::join(llvm::map_range(Of, Text), ", ");
+}
+
 std::string foretrace::optimus::list(llvm::ArrayRef<int64_t> Numbers) {
-  return "[" +
-         llvm::join(llvm::map_range(
-                        Numbers, [](int64_t N) { return std::to_string(N); }),
-                    ", ") +
-         "]";
+  return "[" + commaSeparated(Numbers, llvm::itostr) + "]";
 }
 
 SplitPolicy foretrace::optimus::splitOf(const ir::ParallelSpec &P) {
@@ -32,6 +39,15 @@ SplitPolicy foretrace::optimus::splitOf(const ir::ParallelSpec &P) {
   }
   llvm_unreachable("every partition is handled");
 }
+
+PartitionJob::PartitionJob(const EmitRequest &Request, const Options &O)
+    : Program(Request.Program),
+      Family(O.Family ? *O.Family : *familyOf(Program.Spec.Model)),
+      Split(splitOf(Program.Spec.Parallel)), Graph(Program.Spec.Model, Family),
+      Plan(makePlan(Graph, Split, *Program.Spec.Parallel.Pp,
+                    Program.Spec.Model.layerCount())),
+      Length(graphLength(Family, O.Transformers,
+                         Program.Spec.Model.layerCount())) {}
 
 std::string PartitionJob::counts() const {
   return "length:" + (Length ? std::to_string(*Length) : "?") +
@@ -52,10 +68,8 @@ std::string PartitionJob::keyOf(const LayerPart &P) const {
 
 std::vector<int64_t> PartitionJob::ranks(int64_t Stage) const {
   const ir::ParallelSpec &P = Program.Spec.Parallel;
-  const int64_t Size = *P.Dp * *P.Tp;
-  std::vector<int64_t> Ranks;
-  for (int64_t I = 0; I < Size; ++I)
-    Ranks.push_back(Stage * Size + I);
+  std::vector<int64_t> Ranks(static_cast<size_t>(*P.Dp * *P.Tp));
+  std::iota(Ranks.begin(), Ranks.end(), Stage * *P.Dp * *P.Tp);
   return Ranks;
 }
 
@@ -71,7 +85,7 @@ int64_t PartitionJob::bytesOf(unsigned V) const {
 Payload PartitionJob::payloadAfter(int64_t Stage) const {
   Payload Of{0, 0};
   for (int64_t Owner : Plan.sentAfter(Stage))
-    for (const Output &O : Plan.Stages[static_cast<size_t>(Owner)].Outputs)
+    for (const Output &O : stage(Owner).Outputs)
       Of.Sent += bytesOf(O.Value);
   for (unsigned V : Plan.crossing(Stage))
     Of.Needed += bytesOf(V);
@@ -92,22 +106,32 @@ std::vector<int64_t> PartitionJob::pipelineOf(int64_t Rank) const {
   return Ranks;
 }
 
-std::string PartitionJob::firstNodeFor(int64_t Stage) const {
-  const std::vector<Output> &Before =
-      Plan.Stages[static_cast<size_t>(Stage - 1)].Outputs;
-  return Before.size() > 1 ? Before.front().Node
-                           : "submod_" + std::to_string(Stage);
+llvm::StringRef PartitionJob::firstNodeFor(int64_t Stage) const {
+  const auto Before = llvm::find_if(
+      Plan.Nodes, [&](const SplitNode &N) { return N.Stage == Stage - 1; });
+  return std::next(Before)->Name;
 }
 
-void foretrace::optimus::withJob(
-    const EmitRequest &Request, const Options &O,
-    llvm::function_ref<void(const PartitionJob &)> Use) {
-  const ir::Spec &S = Request.Program.Spec;
-  const Family F = O.Family ? *O.Family : *familyOf(S.Model);
-  const SplitPolicy How = splitOf(S.Parallel);
-  const int64_t Layers = S.Model.layerCount();
-  const Graph Traced(S.Model, F);
-  const PartitionPlan Cut = makePlan(Traced, How, *S.Parallel.Pp, Layers);
-  Use({Request.Program, F, How, Traced, Cut,
-       graphLength(F, O.Transformers, Layers)});
+std::string PartitionJob::lastNodes() const {
+  return commaSeparated(llvm::seq(stages()), [&](int64_t S) {
+    return formatv("({0}, '{1}')", S, value(stage(S).Last).Node).str();
+  });
+}
+
+std::string PartitionJob::submodules() const {
+  return commaSeparated(llvm::seq(stages()), [&](int64_t S) {
+    return formatv("({0}, '{1}')", S, stage(S).Name).str();
+  });
+}
+
+std::string PartitionJob::ranksOfStages() const {
+  return commaSeparated(llvm::seq(stages()), [&](int64_t S) {
+    return formatv("{0}: {1}", S, list(ranks(S))).str();
+  });
+}
+
+std::string PartitionJob::specialNodes() const {
+  return commaSeparated(Plan.Special, [](const SpecialNode &N) {
+    return formatv("'{0}': ({1}, {2})", N.Node, N.First, N.Last).str();
+  });
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A job as Optimus-Prime runs it: its traced model, cut into stages.
+// A job as Optimus-Prime runs it, its traced model cut into stages, and the
+// forms it is written in.
 #pragma once
 
 #include "backends/Backend.h"
 #include "backends/optimus/Options.h"
 #include "ir/model/Program.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include "lang/RowWriter.h"
 
 namespace foretrace::optimus {
 
@@ -22,12 +23,23 @@ struct PartitionJob {
   const ir::Program &Program;
   optimus::Family Family;
   SplitPolicy Split;
-  const optimus::Graph &Graph;
-  const optimus::PartitionPlan &Plan;
+  optimus::Graph Graph;
+  PartitionPlan Plan;
   std::optional<int64_t> Length; ///< of the fx graph
 
+  /// The job of a request that `check` found good.
+  PartitionJob(const EmitRequest &Request, const Options &O);
+
   int64_t stages() const { return static_cast<int64_t>(Plan.Stages.size()); }
+  const PlannedStage &stage(int64_t S) const {
+    return Plan.Stages[static_cast<size_t>(S)];
+  }
+  const GraphValue &value(unsigned V) const { return Graph.Values[V]; }
   int64_t microBatches() const { return *Program.Spec.Parallel.Ga; }
+  /// Leaf calls of all micro-batches.
+  int64_t calls(const LayerPart &P) const {
+    return static_cast<int64_t>(P.Leaves.size()) * microBatches();
+  }
   /// `length:1618, modcnt:130, num_stage:8, segment:16`.
   std::string counts() const;
   /// The key that a part of a stage is logged under: a layer, `embed`,
@@ -42,7 +54,13 @@ struct PartitionJob {
   /// Nothing after the last stage.
   Payload payloadAfter(int64_t Stage) const;
   /// The node of the split graph behind the submodule before \p Stage.
-  std::string firstNodeFor(int64_t Stage) const;
+  llvm::StringRef firstNodeFor(int64_t Stage) const;
+
+  // What Python prints in the brackets of lists and dictionaries.
+  std::string lastNodes() const;     ///< `(0, 'mul_4'), (1, 'add_9')`
+  std::string submodules() const;    ///< `(0, 'submod_0'), (1, 'submod_1')`
+  std::string ranksOfStages() const; ///< `0: [0, 1], 1: [2, 3]`
+  std::string specialNodes() const;  ///< `'submod_0': (0, 2)`
 };
 
 /// `1,235,814,400`
@@ -54,8 +72,12 @@ std::string list(llvm::ArrayRef<int64_t> Numbers);
 /// parallelism.
 SplitPolicy splitOf(const ir::ParallelSpec &P);
 
-/// Calls \p Use with the job of a request that `check` found good.
-void withJob(const EmitRequest &Request, const Options &O,
-             llvm::function_ref<void(const PartitionJob &)> Use);
+/// Writes one JSON object.
+void writeJSON(const PartitionJob &J, llvm::raw_ostream &OS);
+/// Writes a row for each stage: a table for reading, or CSV.
+void writeStages(const PartitionJob &J, RowFormat As, bool IsExact,
+                 llvm::raw_ostream &OS);
+/// Writes the log lines of a run that follow from the job.
+void writeLog(const PartitionJob &J, llvm::raw_ostream &OS);
 
 } // namespace foretrace::optimus

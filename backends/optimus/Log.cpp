@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The lines of a run's log that follow from the job; times are `?`.
-#include "backends/optimus/Writers.h"
+#include "backends/optimus/Job.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -22,22 +22,13 @@ public:
 private:
   void configuration();
   void groups();
-  void ranges(int64_t Rank);
   void graph();
   void graph(llvm::StringRef Node);
   void node(llvm::StringRef Node, llvm::StringRef Op, llvm::StringRef Name,
             llvm::StringRef Target, llvm::ArrayRef<std::string> Arguments);
-  std::string firstRange() const;
   void rank(int64_t Rank);
   void layers(int64_t Rank);
   void rule() { OS << std::string(60, '-') << '\n'; }
-
-  const PlannedStage &stage(int64_t S) const {
-    return Of.Plan.Stages[static_cast<size_t>(S)];
-  }
-  std::string submodule(int64_t S) const {
-    return "submod_" + std::to_string(S);
-  }
 
   const PartitionJob &Of;
   const ir::ParallelSpec &Par;
@@ -48,12 +39,12 @@ private:
 
 void LogWriter::configuration() {
   const ir::TrainSpec &Train = Of.Program.Spec.Train;
-  OS << "> Total parameters in model: " << withCommas(Of.Graph.Parameters)
-     << "\n> World size: " << *Par.World
-     << "\n> IR: IR_Anal.SEQUENTIAL\n> GAS: " << Of.microBatches()
-     << "\n> GBS: " << *Train.GlobalBatch << "\n> MBS: " << *Train.MicroBatch
-     << "\n> TP: " << *Par.Tp << "\n> DP: " << *Par.Dp << "\n> PP: " << *Par.Pp
-     << '\n';
+  OS << formatv("> Total parameters in model: {0}\n> World size: {1}\n"
+                "> IR: IR_Anal.SEQUENTIAL\n> GAS: {2}\n> GBS: {3}\n"
+                "> MBS: {4}\n> TP: {5}\n> DP: {6}\n> PP: {7}\n",
+                withCommas(Of.Graph.Parameters), *Par.World, Of.microBatches(),
+                *Train.GlobalBatch, *Train.MicroBatch, *Par.Tp, *Par.Dp,
+                *Par.Pp);
 }
 
 /// Ranks are numbered tp fastest, then dp, then pp.
@@ -83,30 +74,8 @@ void LogWriter::groups() {
     OS << "> Tensor Parallel Size: " << Tp << '\n';
   OS << ">> ir_analyze: IR_Anal.SEQUENTIAL\n";
   rule();
-  OS << "stage2rank = {";
-  for (int64_t S = 0; S < Of.stages(); ++S)
-    OS << (S ? ", " : "") << S << ": " << list(Of.ranks(S));
-  OS << "}\n";
+  OS << "stage2rank = {" << Of.ranksOfStages() << "}\n";
   rule();
-}
-
-/// The nodes that end the stages, as Python prints a list of pairs.
-std::string LogWriter::firstRange() const {
-  std::string Text;
-  for (int64_t S = 0; S < Of.stages(); ++S)
-    Text += (S ? ", (" : "(") + std::to_string(S) + ", '" +
-            Of.Graph.Values[stage(S).Last].Node + "')";
-  return "[" + Text + "]";
-}
-
-void LogWriter::ranges(int64_t Rank) {
-  OS << Of.counts() << '\n';
-  if (Rank == 0)
-    OS << "  rank:0,  first metadata_range: " << firstRange() << '\n';
-  OS << "  rank:" << Rank << ",  second metadata_range: [";
-  for (int64_t S = 0; S < Of.stages(); ++S)
-    OS << (S ? ", " : "") << '(' << S << ", '" << submodule(S) << "')";
-  OS << "]\n";
 }
 
 void LogWriter::node(llvm::StringRef Node, llvm::StringRef Op,
@@ -125,16 +94,15 @@ void LogWriter::node(llvm::StringRef Node, llvm::StringRef Op,
 
 /// The split graph; its nodes are spelled \p Node.
 void LogWriter::graph(llvm::StringRef Node) {
-  const std::string &Input = Of.Graph.Values.front().Node;
+  const std::string &Input = Of.value(0).Node;
   node(Node, "placeholder", Input, Input, {});
-  for (int64_t S = 0; S < Of.stages(); ++S) {
-    node(Node, "call_module", submodule(S), submodule(S), stage(S).Arguments);
-    if (stage(S).Outputs.size() > 1)
-      for (size_t I = 0; I < stage(S).Outputs.size(); ++I)
-        node(Node, "call_function", stage(S).Outputs[I].Node,
-             "<built-in function getitem>", {submodule(S), std::to_string(I)});
-  }
-  node(Node, "output", "output", "output", {submodule(Of.stages() - 1)});
+  for (const SplitNode &N : Of.Plan.Nodes)
+    if (const PlannedStage &S = Of.stage(N.Stage); N.Item)
+      node(Node, "call_function", N.Name, "<built-in function getitem>",
+           {S.Name, std::to_string(*N.Item)});
+    else
+      node(Node, "call_module", N.Name, N.Name, S.Arguments);
+  node(Node, "output", "output", "output", {Of.Plan.Stages.back().Name});
   rule();
 }
 
@@ -142,48 +110,46 @@ void LogWriter::graph(llvm::StringRef Node) {
 void LogWriter::graph() {
   OS << ">> --- FX graph ---\n";
   graph("n");
-  OS << " # rank = 0, metadata_range:" << firstRange() << '\n';
+  OS << " # rank = 0, metadata_range:[" << Of.lastNodes() << "]\n";
   graph("-- node");
-  for (int64_t S = 0; S < Of.stages(); ++S)
-    if (stage(S).Outputs.size() > 1)
-      for (size_t I = 0; I < stage(S).Outputs.size(); ++I)
-        OS << " --- key:" << stage(S).Outputs[I].Node << ", values:('"
-           << submodule(S) << "', " << I << ")\n";
+  for (const SplitNode &N : Of.Plan.Nodes)
+    if (N.Item)
+      OS << formatv(" --- key:{0}, values:('{1}', {2})\n", N.Name,
+                    Of.stage(N.Stage).Name, *N.Item);
 }
 
 void LogWriter::rank(int64_t Rank) {
-  OS << ">> model class name: " << getClass(Of.Family)
-     << "\n>> split method: " << getName(Of.Split) << '\n'
-     << "SEQUENTIAL mode >> [rank:" << Rank
-     << ", local_world_size:" << *Par.World << "]\n";
-  ranges(Rank);
+  OS << formatv(">> model class name: {0}\n>> split method: {1}\n"
+                "SEQUENTIAL mode >> [rank:{2}, local_world_size:{3}]\n{4}\n",
+                getClass(Of.Family), getName(Of.Split), Rank, *Par.World,
+                Of.counts());
+  if (Rank == 0)
+    OS << "  rank:0,  first metadata_range: [" << Of.lastNodes() << "]\n";
+  OS << formatv("  rank:{0},  second metadata_range: [{1}]\n", Rank,
+                Of.submodules());
   if (Rank == 0)
     graph();
-  const std::string Own = submodule(Of.stageOf(Rank));
-  OS << " ### Rank:" << Rank << ", name:" << Own << ", move " << Own
-     << " to cuda:" << Rank << '\n';
+  OS << formatv(" ### Rank:{0}, name:{1}, move {1} to cuda:{0}\n", Rank,
+                Of.stage(Of.stageOf(Rank)).Name);
   for (int64_t S = Of.stages() - 1; S > 0; --S)
-    OS << " ***** stage:" << S << " >>  from_:" << Of.firstNodeFor(S)
-       << ", to_:" << submodule(S) << '\n';
-  OS << " ### Rank:" << Rank << ", clean_module_memory ...\n[rank:" << Rank
-     << ", local_rank:" << Rank << "] SEQUENTIAL MODE PROCESSING ...\n"
-     << " *** rank:" << Rank << " cross-referenced nodes ***\n"
-     << "   special_nodes: {";
-  llvm::interleaveComma(Of.Plan.Special, OS, [&](const SpecialNode &N) {
-    OS << '\'' << N.Node << "': (" << N.First << ", " << N.Last << ')';
-  });
-  OS << "}\n";
+    OS << formatv(" ***** stage:{0} >>  from_:{1}, to_:{2}\n", S,
+                  Of.firstNodeFor(S), Of.stage(S).Name);
+  OS << formatv(" ### Rank:{0}, clean_module_memory ...\n"
+                "[rank:{0}, local_rank:{0}] SEQUENTIAL MODE PROCESSING ...\n"
+                " *** rank:{0} cross-referenced nodes ***\n"
+                "   special_nodes: {{{1}}\n",
+                Rank, Of.specialNodes());
   rule();
 }
 
 void LogWriter::layers(int64_t Rank) {
   const int64_t S = Of.stageOf(Rank);
-  OS << "[rank:" << Rank << " stage:" << S
-     << "] transformer-block(module) forward time (no send/recv) - step 1\n";
-  for (const LayerPart &P : stage(S).Parts)
-    OS << "  layer[" << Of.keyOf(P) << "]: total=?ms, ops="
-       << static_cast<int64_t>(P.Leaves.size()) * Of.microBatches()
-       << ", avg/op=?ms\n";
+  OS << formatv("[rank:{0} stage:{1}] transformer-block(module) forward time "
+                "(no send/recv) - step 1\n",
+                Rank, S);
+  for (const LayerPart &P : Of.stage(S).Parts)
+    OS << formatv("  layer[{0}]: total=?ms, ops={1}, avg/op=?ms\n", Of.keyOf(P),
+                  Of.calls(P));
 }
 
 void LogWriter::run() {

@@ -4,8 +4,8 @@
 // runtime, which cuts a traced model between calls of leaf modules.
 #include "backends/EmissionOf.h"
 #include "backends/KnownLayers.h"
+#include "backends/optimus/Job.h"
 #include "backends/optimus/Options.h"
-#include "backends/optimus/Writers.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/StringExtras.h"
@@ -67,12 +67,8 @@ bool foretrace::optimus::check(const EmitRequest &Request, const Options &O,
     return false;
   const std::optional<Family> F = O.Family ? O.Family : familyOf(S.Model);
   if (!F || !suits(*F, S.Model)) {
-    static constexpr llvm::StringRef Names[] = {
-#define FAMILY(ENUMERATOR, NAME, CLASS, ROWS) NAME,
-#include "backends/optimus/Families.def"
-    };
     Diags.report(S.Model.Range, diag::OptimusFamily, S.Model.Name,
-                 llvm::join(llvm::ArrayRef(Names), ", "));
+                 llvm::join(llvm::ArrayRef(FamilyNames), ", "));
     return false;
   }
   if (!checkParallelism(S, *F, Diags))
@@ -123,7 +119,6 @@ llvm::Error foretrace::optimus::emit(const EmitRequest &Request,
                                                        ".csv", ".md"};
   return Out.add(Request.file(O.File, Extensions[static_cast<size_t>(O.As)]),
                  [&](llvm::raw_ostream &OS) {
-                   withJob(Request, O,
-                           [&](const PartitionJob &J) { writeForm(J, O, OS); });
+                   writeForm(PartitionJob(Request, O), O, OS);
                  });
 }

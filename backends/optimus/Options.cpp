@@ -11,11 +11,6 @@ namespace {
 
 constexpr llvm::StringRef Forms[] = {"log", "json", "table", "csv", "md"};
 
-constexpr llvm::StringRef FamilyNames[] = {
-#define FAMILY(ENUMERATOR, NAME, CLASS, ROWS) NAME,
-#include "backends/optimus/Families.def"
-};
-
 struct TransformersVersion : KindBase {
   static std::string expected() { return "a version in quotes, \"4.46\""; }
   static bool read(const Attribute &A, std::string &Into, DiagnosticEngine &) {

@@ -23,7 +23,7 @@ private:
   void assign(llvm::ArrayRef<int64_t> Ends);
   void addLeaf(PlannedStage &S, const Step &Of);
   void findBoundaries();
-  void nameOutputs();
+  void nameNodes();
   void findSpecialNodes();
 
   const Graph &G;
@@ -91,20 +91,25 @@ void Planner::findBoundaries() {
       {G.Steps.back().Result, static_cast<int64_t>(P.Stages.size()) - 1, ""});
 }
 
-void Planner::nameOutputs() {
-  int64_t GetItems = 0;
+void Planner::nameNodes() {
+  int64_t Items = 0;
   std::vector<std::string> NodeOf(G.Values.size());
-  for (size_t I = 0; I < P.Stages.size(); ++I)
-    for (Output &O : P.Stages[I].Outputs) {
-      O.Node = "submod_" + std::to_string(I);
-      if (P.Stages[I].Outputs.size() > 1) {
-        O.Node = "getitem";
-        if (GetItems > 0)
-          O.Node += "_" + std::to_string(GetItems);
-        ++GetItems;
+  for (size_t I = 0; I < P.Stages.size(); ++I) {
+    PlannedStage &S = P.Stages[I];
+    const auto Stage = static_cast<int64_t>(I);
+    S.Name = "submod_" + std::to_string(I);
+    P.Nodes.push_back({S.Name, Stage, std::nullopt});
+    for (size_t Item = 0; Item < S.Outputs.size(); ++Item) {
+      Output &O = S.Outputs[Item];
+      O.Node = S.Name;
+      if (S.hasItems()) {
+        O.Node = Items == 0 ? "getitem" : "getitem_" + std::to_string(Items);
+        P.Nodes.push_back({O.Node, Stage, Item});
+        ++Items;
       }
       NodeOf[O.Value] = O.Node;
     }
+  }
   P.Stages.front().Arguments = {G.Values.front().Node};
   for (size_t I = 1; I < P.Stages.size(); ++I)
     for (unsigned V : Taken[I])
@@ -122,27 +127,26 @@ void Planner::findSpecialNodes() {
   };
   for (size_t I = P.Stages.size(); I-- > 1;) {
     const auto Last = static_cast<int64_t>(I);
-    const std::string Before = "submod_" + std::to_string(I - 1);
-    const bool HasGetItems = P.Stages[I - 1].Outputs.size() > 1;
+    const PlannedStage &Before = P.Stages[I - 1];
     for (unsigned V : Taken[I]) {
       const auto Maker = static_cast<int64_t>(MakerOf[V]);
-      if (HasGetItems && Maker == Last - 1)
+      if (Before.hasItems() && Maker == Last - 1)
         continue; // its getitem is on the way
       const PlannedStage &From = P.Stages[MakerOf[V]];
       const Output &O = *llvm::find_if(
           From.Outputs, [&](const Output &Out) { return Out.Value == V; });
       // A getitem stands behind its submodule, so one more is before it.
-      Add(O.Node, Maker, Maker + (From.Outputs.size() > 1), Last);
+      Add(O.Node, Maker, Maker + From.hasItems(), Last);
     }
-    if (HasGetItems)
-      Add(Before, Last - 1, Last - 1, Last);
+    if (Before.hasItems())
+      Add(Before.Name, Last - 1, Last - 1, Last);
   }
 }
 
 PartitionPlan Planner::run(llvm::ArrayRef<int64_t> Ends) {
   assign(Ends);
   findBoundaries();
-  nameOutputs();
+  nameNodes();
   findSpecialNodes();
   return std::move(P);
 }
@@ -167,14 +171,12 @@ std::vector<int64_t> PartitionPlan::sentAfter(int64_t S) const {
 PartitionPlan foretrace::optimus::makePlan(const Graph &G, SplitPolicy How,
                                            int64_t Stages, int64_t Layers) {
   std::vector<int64_t> Ends;
-  if (How == SplitPolicy::Simple) {
+  if (How == SplitPolicy::Simple)
     for (int64_t I = 1; I <= Stages; ++I)
       Ends.push_back(I * (G.Modules / Stages));
-    return Planner(G, Stages).run(Ends);
-  }
-  const int64_t PerLayer = (G.Modules - 2) / Layers;
   int64_t Calls = 1; // the embedding
-  for (int64_t Count : ir::blockTpLayers(Layers, Stages))
-    Ends.push_back(Calls += Count * PerLayer);
+  if (How == SplitPolicy::LlamaTpSplit)
+    for (int64_t Count : ir::blockTpLayers(Layers, Stages))
+      Ends.push_back(Calls += Count * ((G.Modules - 2) / Layers));
   return Planner(G, Stages).run(Ends);
 }

@@ -28,7 +28,18 @@ struct PlannedStage {
   unsigned Last = 0;      ///< the value that is said to end it
   std::vector<LayerPart> Parts;
   std::vector<Output> Outputs;        ///< in order of first use
+  std::string Name;                   ///< of its submodule
   std::vector<std::string> Arguments; ///< nodes of the split graph
+
+  /// Returns whether its submodule makes a tuple, of which nodes get items.
+  bool hasItems() const { return Outputs.size() > 1; }
+};
+
+/// A node of the split graph: a submodule, or an item of what one makes.
+struct SplitNode {
+  std::string Name;
+  int64_t Stage;
+  std::optional<size_t> Item; ///< the number of an output of the stage
 };
 
 /// A node of the split graph that a later stage needs: from stage First on,
@@ -41,6 +52,7 @@ struct SpecialNode {
 
 struct PartitionPlan {
   std::vector<PlannedStage> Stages;
+  std::vector<SplitNode> Nodes;     ///< between the input and the output
   std::vector<SpecialNode> Special; ///< in the order they are found
 
   /// Values that a stage after \p S needs of it or of stages before: what an

@@ -2,7 +2,7 @@
 //
 // A plan as rows: a line for each stage.
 #include "backends/figures/Figures.h"
-#include "backends/optimus/Writers.h"
+#include "backends/optimus/Job.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -55,18 +55,16 @@ void foretrace::optimus::writeStages(const PartitionJob &J, RowFormat As,
                                      bool IsExact, llvm::raw_ostream &OS) {
   FigureTable T{"stages",
                 "",
-                {{"stage", FigureUnit::Count},
-                 {"modules", FigureUnit::Count},
-                 {"layers", FigureUnit::Text},
-                 {"parameters", FigureUnit::LargeCount},
-                 {"sent", FigureUnit::Bytes},
-                 {"needed", FigureUnit::Bytes}},
+                columns({{FigureUnit::Count, "stage modules"},
+                         {FigureUnit::Text, "layers"},
+                         {FigureUnit::LargeCount, "parameters"},
+                         {FigureUnit::Bytes, "sent needed"}}),
                 {}};
   for (int64_t I = 0; I < J.stages(); ++I) {
-    const PlannedStage &S = J.Plan.Stages[static_cast<size_t>(I)];
+    const PlannedStage &S = J.stage(I);
     const Payload Of = J.payloadAfter(I);
-    T.Rows.push_back({I, static_cast<int64_t>(S.Modules), layersOf(J, S),
-                      S.Parameters, Of.Sent, Of.Needed});
+    T.Rows.push_back(
+        {I, S.Modules, layersOf(J, S), S.Parameters, Of.Sent, Of.Needed});
   }
   if (As == RowFormat::CSV)
     return writeCSV(T, OS);

@@ -54,16 +54,8 @@ static int64_t whole(double Number) {
 static FigureTable productsOf(const KernelShapes &All) {
   FigureTable T{"products",
                 "products of an m x k and a k x n matrix",
-                {{"op", FigureUnit::Text},
-                 {"pass", FigureUnit::Text},
-                 {"operand", FigureUnit::Text},
-                 {"result", FigureUnit::Text},
-                 {"groups", FigureUnit::Count},
-                 {"m", FigureUnit::Count},
-                 {"n", FigureUnit::Count},
-                 {"k", FigureUnit::Count},
-                 {"count", FigureUnit::Count},
-                 {"ns", FigureUnit::Count}},
+                columns({{FigureUnit::Text, "op pass operand result"},
+                         {FigureUnit::Count, "groups m n k count ns"}}),
                 {},
                 4};
   for (const ProductRun &R : All.Products)
@@ -75,23 +67,15 @@ static FigureTable productsOf(const KernelShapes &All) {
 }
 
 static FigureTable attentionOf(const KernelShapes &All) {
-  FigureTable T{"attention",
-                "attention, with the channels of all heads, and the pairs of "
-                "queries and keys that the mask leaves of a head",
-                {{"op", FigureUnit::Text},
-                 {"pass", FigureUnit::Text},
-                 {"batch", FigureUnit::Count},
-                 {"queries", FigureUnit::Count},
-                 {"keys", FigureUnit::Count},
-                 {"pairs", FigureUnit::Count},
-                 {"heads", FigureUnit::Count},
-                 {"q_channels", FigureUnit::Count},
-                 {"kv_channels", FigureUnit::Count},
-                 {"out_channels", FigureUnit::Count},
-                 {"count", FigureUnit::Count},
-                 {"ns", FigureUnit::Count}},
-                {},
-                2};
+  FigureTable T{
+      "attention",
+      "attention, with the channels of all heads, and the pairs of "
+      "queries and keys that the mask leaves of a head",
+      columns({{FigureUnit::Text, "op pass"},
+               {FigureUnit::Count, "batch queries keys pairs heads q_channels "
+                                   "kv_channels out_channels count ns"}}),
+      {},
+      2};
   for (const AttentionRun &R : All.Attention) {
     const AttentionShape &S = R.Shape;
     T.Rows.push_back({R.Op, R.Pass, whole(S.Batch), whole(S.Queries),
@@ -105,12 +89,8 @@ static FigureTable attentionOf(const KernelShapes &All) {
 static FigureTable streamsOf(const KernelShapes &All) {
   FigureTable T{"others",
                 "other kernels, with the bytes that they read and write",
-                {{"op", FigureUnit::Text},
-                 {"pass", FigureUnit::Text},
-                 {"flops", FigureUnit::Count},
-                 {"bytes", FigureUnit::Count},
-                 {"count", FigureUnit::Count},
-                 {"ns", FigureUnit::Count}},
+                columns({{FigureUnit::Text, "op pass"},
+                         {FigureUnit::Count, "flops bytes count ns"}}),
                 {},
                 2};
   for (const StreamRun &R : All.Streams)
@@ -120,17 +100,13 @@ static FigureTable streamsOf(const KernelShapes &All) {
 }
 
 static FigureTable messagesOf(const KernelShapes &All) {
-  FigureTable T{"messages",
-                "collectives, with bytes as NCCL tests count them",
-                {{"collective", FigureUnit::Text},
-                 {"group", FigureUnit::Text},
-                 {"ranks", FigureUnit::Count},
-                 {"on_domain", FigureUnit::Count},
-                 {"bytes", FigureUnit::Count},
-                 {"count", FigureUnit::Count},
-                 {"ns", FigureUnit::Count}},
-                {},
-                2};
+  FigureTable T{
+      "messages",
+      "collectives, with bytes as NCCL tests count them",
+      columns({{FigureUnit::Text, "collective group"},
+               {FigureUnit::Count, "ranks on_domain bytes count ns"}}),
+      {},
+      2};
   for (const MessageRun &R : All.Messages)
     T.Rows.push_back({getMnemonic(R.Kind).str(), R.Group, R.Ranks, R.OnDomain,
                       R.Size, R.Count, R.Time.value()});

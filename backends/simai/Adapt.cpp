@@ -7,39 +7,42 @@
 using namespace foretrace;
 using namespace foretrace::simai;
 
-static void set(int64_t &Field, int64_t V) { Field = V; }
-static void set(bool &Field, int64_t V) { Field = V != 0; }
-static void set(std::optional<int64_t> &Field, int64_t V) { Field = V; }
-static void set(std::optional<std::string> &Field, int64_t V) {
-  Field = std::to_string(V);
+template <typename T> static void set(T &Field, int64_t V) {
+  if constexpr (std::is_same_v<T, std::optional<std::string>>)
+    Field = std::to_string(V);
+  else
+    Field = V;
 }
 
 llvm::ArrayRef<HeaderField> foretrace::simai::headerFields() {
   static constexpr HeaderField Fields[] = {
 #define HEADER(KEY, LEAST, MEMBER)                                             \
-  {KEY, LEAST, [](const Header &H) { return llvm::json::Value(H.MEMBER); },    \
+  {KEY, LEAST, std::is_same_v<decltype(Header::MEMBER), bool>,                 \
+   [](const Header &H) { return llvm::json::Value(H.MEMBER); },                \
    [](Header &H, int64_t V) { set(H.MEMBER, V); }},
 #include "backends/simai/AdaptKeys.def"
   };
   return Fields;
 }
 
-bool RowRule::matches(llvm::StringRef Name) const {
+bool RowSection::matches(llvm::StringRef Name) const {
   return llvm::any_of(
       Names, [&](const llvm::GlobPattern &P) { return P.match(Name); });
 }
 
 const Edit *Adaptation::find(llvm::StringRef Row, EditKey Key,
                              unsigned Column) const {
-  for (const RowRule &Rule : llvm::reverse(Rules)) {
-    if (!Rule.matches(Row) ||
-        (isOfCell(Key) && (Rule.Columns >> Column & 1) == 0))
-      continue;
-    for (const Edit &E : llvm::reverse(Rule.Edits))
-      if (E.Key == Key)
-        return &E;
-  }
+  for (const Edit &E : llvm::reverse(Edits))
+    if (const RowSection &S = Sections[E.Section];
+        E.Key == Key && S.matches(Row) &&
+        (!isOfCell(Key) || (S.Columns >> Column & 1) != 0))
+      return &E;
   return nullptr;
+}
+
+Numbering Adaptation::numbering(llvm::StringRef Row) const {
+  const Edit *E = find(Row, EditKey::Number);
+  return E ? static_cast<Numbering>(E->value()) : Numbering::None;
 }
 
 std::optional<int64_t> foretrace::simai::adaptedWorld(const Adaptation &A) {
@@ -69,14 +72,13 @@ void foretrace::simai::writeAdapted(const Adaptation &A, const WorkloadTable &T,
   DiagnosticEngine Known; // `adapted` has reported these
   const WorkloadTable Edited = apply(A, T, Known).Table;
   llvm::StringMap<Counter> Counters;
-  for (const std::vector<WorkloadRow> &Body : Edited.Bodies)
-    for (const WorkloadRow &R : Body)
-      if (const Edit *E = A.find(R.Name, EditKey::Number))
-        Counters[R.Name].Number = static_cast<Numbering>(E->value());
   writeHeader(Edited.Header, OS);
   OS << Edited.rowCount().value() << '\n';
   forEachRow(Edited, [&](const WorkloadRow &R) {
-    Counter &C = Counters[R.Name];
+    const auto [Place, IsNew] = Counters.try_emplace(R.Name);
+    Counter &C = Place->second;
+    if (IsNew)
+      C.Number = A.numbering(R.Name);
     ++C.Seen;
     if (C.Number == Numbering::None ||
         (C.Number == Numbering::Repeats && C.Seen == 1))
@@ -96,21 +98,19 @@ void foretrace::simai::writeRecord(const Adaptation &A, const WorkloadTable &T,
     J.attribute("rows_before", T.rowCount().value());
     J.attribute("rows_after", Out.Table.rowCount().value());
     J.attributeArray("adaptations", [&] {
-      for (size_t I = 0; I < A.Options.size(); ++I) {
-        const OptionEffect &C = Out.Changes[I];
-        J.object([&] {
-          J.attribute("option", A.Options[I]);
-          J.attribute("changed", C.Count);
+      for (const auto &[Option, C] : llvm::zip_equal(A.Options, Out.Changes))
+        J.object([&, &Option = Option, &C = C] {
+          J.attribute("option", Option);
+          J.attribute("changed", orMost(C.Count));
           if (!C.Row.empty())
             J.attribute("row", C.Row);
           if (!C.Column.empty())
             J.attribute("column", C.Column);
-          if (C.Count == 0)
+          if (C.Count == RowCount(0))
             return;
           J.attribute("old", C.Old);
           J.attribute("new", C.New);
         });
-      }
     });
   });
   OS << '\n';

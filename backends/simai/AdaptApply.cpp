@@ -7,24 +7,11 @@
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/CheckedArithmetic.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace foretrace;
 using namespace foretrace::simai;
-
-// The record counts cells, and there may be several to each of 2^63 rows: what
-// can't be counted must not wrap around.
-static int64_t saturatingMultiply(int64_t A, int64_t B) {
-  return llvm::checkedMul(A, B).value_or(INT64_MAX);
-}
-static int64_t saturatingAdd(int64_t A, int64_t B) {
-  return llvm::checkedAdd(A, B).value_or(INT64_MAX);
-}
-
-static int64_t orMost(RowCount Rows) {
-  return Rows.isOverflow() ? INT64_MAX : Rows.value();
-}
 
 namespace {
 
@@ -39,28 +26,34 @@ public:
 
 private:
   void requireMatches();
-  bool canKeep(const StatedCount &Kept, int64_t Of);
+  bool canKeep(const StatedCount &Kept, RowCount Of);
+  /// Notes how many rows have gone since there were \p Before.
+  void noteGone(const StatedCount &Kept, RowCount Before) {
+    note(Kept, RowCount(orMost(Before) - orMost(Out.Table.rowCount())));
+  }
   void keepMicroBatches(const StatedCount &Kept);
   void keepLastLayers(const StatedCount &Kept);
-  int64_t layersIn(const Period &P) const;
+  RowCount layersIn(const Period &P) const;
   WorkloadPart cutPart(const WorkloadPart &P, int64_t Layers) const;
-  void adaptBody(std::vector<WorkloadRow> &Body, int64_t Times);
-  bool isDropped(const WorkloadRow &R, int64_t Times);
-  void adaptRow(WorkloadRow &R, int64_t Occurrence, int64_t Times);
-  /// The new value of a cell under \p E, or nothing if it stays.
-  std::optional<int64_t> change(const Edit &E, const WorkloadRow &R,
-                                unsigned Column, int64_t Value);
+  void adaptBody(std::vector<WorkloadRow> &Body, RowCount Times);
+  bool isDropped(const WorkloadRow &R, RowCount Times);
+  void adaptRow(WorkloadRow &R, int64_t Occurrence, RowCount Times);
+  void adaptCell(WorkloadRow &R, unsigned Column, const Edit &E, size_t Place,
+                 RowCount Times);
   bool isRaised(const WorkloadRow &R, unsigned Column, int64_t Size) const;
   void adaptHeader();
   void countNumbered();
 
-  /// Counts \p Times changes by \p Option; keeps the first as an example.
-  OptionEffect &note(unsigned Option, int64_t Times);
-  void noteCell(const Edit &E, int64_t Times, llvm::StringRef Row,
-                llvm::StringRef Column, int64_t Old, int64_t New);
+  /// Counts \p Times changes by \p Set; returns its effect if this is the
+  /// first, to keep as an example.
+  OptionEffect *note(const Setting &Set, RowCount Times) {
+    OptionEffect &C = Out.Changes[Set.Option];
+    C.Count += Times;
+    return C.Row.empty() ? &C : nullptr;
+  }
   /// Whether nothing was reported of this setting so far.
-  bool isFirst(SourceRange Range) {
-    return Reported.insert(Range.start()).second;
+  bool isFirst(const Setting &Set) {
+    return Reported.insert(Set.Range.start()).second;
   }
 
   const Adaptation &A;
@@ -71,23 +64,6 @@ private:
 
 } // namespace
 
-OptionEffect &Applier::note(unsigned Option, int64_t Times) {
-  OptionEffect &C = Out.Changes[Option];
-  C.Count = saturatingAdd(C.Count, Times);
-  return C;
-}
-
-void Applier::noteCell(const Edit &E, int64_t Times, llvm::StringRef Row,
-                       llvm::StringRef Column, int64_t Old, int64_t New) {
-  OptionEffect &C = note(E.Option, Times);
-  if (!C.Row.empty())
-    return;
-  C.Row = Row;
-  C.Column = Column;
-  C.Old = Old;
-  C.New = New;
-}
-
 /// A `rows` section that no row answers to is a misspelt one.
 void Applier::requireMatches() {
   std::vector<llvm::StringRef> Names;
@@ -95,14 +71,14 @@ void Applier::requireMatches() {
     for (const WorkloadRow &R : Body)
       if (!llvm::is_contained(Names, R.Name))
         Names.push_back(R.Name);
-  for (const RowRule &Rule : A.Rules) {
-    if (llvm::any_of(Names, [&](auto Name) { return Rule.matches(Name); }))
+  for (const RowSection &Section : A.Sections) {
+    if (llvm::any_of(Names, [&](auto Name) { return Section.matches(Name); }))
       continue;
-    DiagnosticBuilder D = Diags.report(Rule.Range, diag::SimaiAdaptNoRow,
+    DiagnosticBuilder D = Diags.report(Section.Range, diag::SimaiAdaptNoRow,
                                        llvm::join(Names, ", "));
-    llvm::StringRef Nearest = nearestWord(Rule.Label, Names);
+    llvm::StringRef Nearest = nearestWord(Section.Label, Names);
     if (!Nearest.empty())
-      D.note(Rule.Range, diag::DidYouMean, Nearest);
+      D.note(Section.Range, diag::DidYouMean, Nearest);
   }
 }
 
@@ -110,11 +86,11 @@ static bool isLayer(const std::vector<WorkloadRow> &Body) {
   return !Body.empty() && Body.back().EndsLayer;
 }
 
-int64_t Applier::layersIn(const Period &P) const {
-  int64_t Layers = 0;
+RowCount Applier::layersIn(const Period &P) const {
+  RowCount Layers;
   for (const Run &R : P.Runs)
     if (isLayer(Out.Table.Bodies[R.Body]))
-      Layers = saturatingAdd(Layers, R.Repeat);
+      Layers += RowCount(R.Repeat);
   return Layers;
 }
 
@@ -123,7 +99,7 @@ WorkloadPart Applier::cutPart(const WorkloadPart &P, int64_t Layers) const {
   WorkloadPart Cut;
   Cut.IsMicroBatch = true;
   for (const Period &Whole : P.Periods) {
-    const int64_t InPeriod = layersIn(Whole);
+    const int64_t InPeriod = orMost(layersIn(Whole));
     if (InPeriod == 0) {
       Cut.Periods.push_back(Whole);
       continue;
@@ -146,8 +122,9 @@ WorkloadPart Applier::cutPart(const WorkloadPart &P, int64_t Layers) const {
   return Cut;
 }
 
-/// Reports \p Kept if there is not that much; notes the rows that went.
-bool Applier::canKeep(const StatedCount &Kept, int64_t Of) {
+/// Reports \p Kept if there is not that much.
+bool Applier::canKeep(const StatedCount &Kept, RowCount All) {
+  const int64_t Of = orMost(All);
   if (Kept.Value <= Of) {
     OptionEffect &C = Out.Changes[Kept.Option];
     C.Old = Of;
@@ -160,20 +137,20 @@ bool Applier::canKeep(const StatedCount &Kept, int64_t Of) {
 }
 
 void Applier::keepMicroBatches(const StatedCount &Kept) {
-  int64_t All = 0;
+  RowCount All;
   for (const WorkloadPart &P : Out.Table.Parts)
     if (P.IsMicroBatch)
-      All = saturatingAdd(All, P.Repeat);
+      All += RowCount(P.Repeat);
   if (!canKeep(Kept, All))
     return;
-  const int64_t Before = orMost(Out.Table.rowCount());
+  const RowCount Before = Out.Table.rowCount();
   int64_t Left = Kept.Value;
   for (WorkloadPart &P : Out.Table.Parts)
     if (P.IsMicroBatch) {
       P.Repeat = std::min(P.Repeat, Left);
       Left -= P.Repeat;
     }
-  note(Kept.Option, Before - orMost(Out.Table.rowCount()));
+  noteGone(Kept, Before);
 }
 
 /// The last micro-batch is one of many that are alike: it is taken out of their
@@ -185,15 +162,15 @@ void Applier::keepLastLayers(const StatedCount &Kept) {
   });
   if (Last == Parts.rend())
     return;
-  int64_t Layers = 0;
+  RowCount Layers;
   for (const Period &P : Last->Periods)
-    Layers = saturatingAdd(Layers, saturatingMultiply(P.Repeat, layersIn(P)));
+    Layers += layersIn(P) * P.Repeat;
   if (!canKeep(Kept, Layers))
     return;
-  const int64_t Before = orMost(Out.Table.rowCount());
+  const RowCount Before = Out.Table.rowCount();
   --Last->Repeat;
   Parts.insert(Last.base(), cutPart(*Last, Kept.Value));
-  note(Kept.Option, Before - orMost(Out.Table.rowCount()));
+  noteGone(Kept, Before);
 }
 
 /// Whether `min_size` replaces a size of \p Size and a fraction.
@@ -204,71 +181,63 @@ bool Applier::isRaised(const WorkloadRow &R, unsigned Column,
          !Floor->IsList && Floor->Values.front() > Size;
 }
 
-std::optional<int64_t> Applier::change(const Edit &E, const WorkloadRow &R,
-                                       unsigned Column, int64_t Value) {
-  const WorkloadCell &C = R.*Columns[Column].Member;
-  const int64_t Old = isOfTime(E.Key) ? C.Time : C.Size;
-  const bool Communicates = C.Comm != Comm::None;
+/// Changes a cell under \p E, which has a value at \p Place.
+void Applier::adaptCell(WorkloadRow &R, unsigned Column, const Edit &E,
+                        size_t Place, RowCount Times) {
+  if (!E.Values[Place]) // `keep`
+    return;
+  WorkloadCell &C = R.*Columns[Column].Member;
+  int64_t &Number = isOfTime(E.Key) ? C.Time : C.Size;
+  const int64_t Old = Number, Value = *E.Values[Place];
+  const bool Sends = C.Comm != Comm::None;
+  const bool IsRaised =
+      E.Key == EditKey::DivideSizes && isRaised(R, Column, Old / Value);
+  std::optional<int64_t> New;
   switch (E.Key) {
-  case EditKey::Time:
-    return Value;
-  case EditKey::MinTime:
-    return std::max(Old, Value);
-  case EditKey::FillSize:
-    return Communicates && Old == 0 ? Value : Old;
-  case EditKey::MinSize:
-    return Communicates ? std::max(Old, Value) : Old;
-  case EditKey::MultiplySizes:
-    if (std::optional<int64_t> New = llvm::checkedMul(Old, Value))
-      return New;
-    if (isFirst(E.Range))
-      Diags.report(E.Range, diag::SimaiAdaptOverflow, Old, Value, R.Name);
-    return std::nullopt;
-  case EditKey::DivideSizes:
-    if (Old % Value == 0 || isRaised(R, Column, Old / Value))
-      return Old / Value;
-    if (isFirst(E.Range))
-      Diags.report(E.Range, diag::SimaiAdaptInexact, Old, R.Name, Value);
-    return std::nullopt;
-  case EditKey::DropBelow:
-  case EditKey::Number:
+#define EDIT(ENUMERATOR, KEY, LEAST, NEW)                                      \
+  case EditKey::ENUMERATOR:                                                    \
+    New = NEW;                                                                 \
     break;
+#include "backends/simai/AdaptKeys.def"
   }
-  llvm_unreachable("those of rows change no cell");
+  if (!New) {
+    if (!isFirst(E))
+      return;
+    if (E.Key == EditKey::MultiplySizes)
+      Diags.report(E.Range, diag::SimaiAdaptOverflow, Old, Value, R.Name);
+    else
+      Diags.report(E.Range, diag::SimaiAdaptInexact, Old, R.Name, Value);
+    return;
+  }
+  if (*New == Old)
+    return;
+  if (OptionEffect *First = note(E, Times))
+    *First = {First->Count, R.Name, Columns[Column].Name.str(), Old, *New};
+  C.IsFloat &= isOfTime(E.Key); // the generator's size is gone
+  Number = *New;
 }
 
 /// Keys go from times to sizes in the order of AdaptKeys.def, each on what
 /// those before it left. A list has a value for each row of that name in a
 /// layer.
-void Applier::adaptRow(WorkloadRow &R, int64_t Occurrence, int64_t Times) {
-  for (auto [Index, Column] : llvm::enumerate(Columns))
+void Applier::adaptRow(WorkloadRow &R, int64_t Occurrence, RowCount Times) {
+  for (unsigned Column = 0; Column != std::size(Columns); ++Column)
     for (EditKey Key = EditKey::Time; isOfCell(Key);
          Key = static_cast<EditKey>(static_cast<unsigned>(Key) + 1)) {
-      const Edit *E = A.find(R.Name, Key, Index);
+      const Edit *E = A.find(R.Name, Key, Column);
       if (!E)
         continue;
       const size_t Place = E->IsList ? static_cast<size_t>(Occurrence) : 0;
-      if (Place >= E->Values.size()) {
-        if (isFirst(E->Range))
-          Diags.report(E->Range, diag::SimaiAdaptOccurrence, E->Values.size(),
-                       Occurrence + 1, R.Name);
-        continue;
-      }
-      if (!E->Values[Place])
-        continue;
-      WorkloadCell &C = R.*Column.Member;
-      int64_t &Number = isOfTime(Key) ? C.Time : C.Size;
-      std::optional<int64_t> New = change(*E, R, Index, *E->Values[Place]);
-      if (!New || *New == Number)
-        continue;
-      noteCell(*E, Times, R.Name, Column.Name, Number, *New);
-      C.IsFloat &= isOfTime(Key); // the generator's size is gone
-      Number = *New;
+      if (Place < E->Values.size())
+        adaptCell(R, Column, *E, Place, Times);
+      else if (isFirst(*E))
+        Diags.report(E->Range, diag::SimaiAdaptOccurrence, E->Values.size(),
+                     Occurrence + 1, R.Name);
     }
 }
 
 /// A row that communicates, but only in messages below the limit.
-bool Applier::isDropped(const WorkloadRow &R, int64_t Times) {
+bool Applier::isDropped(const WorkloadRow &R, RowCount Times) {
   const Edit *Limit = A.find(R.Name, EditKey::DropBelow);
   if (!Limit)
     return false;
@@ -278,15 +247,12 @@ bool Applier::isDropped(const WorkloadRow &R, int64_t Times) {
       Largest = std::max(Largest, std::optional((R.*Column.Member).Size));
   if (!Largest || *Largest >= Limit->value())
     return false;
-  OptionEffect &C = note(Limit->Option, Times);
-  if (C.Row.empty()) {
-    C.Row = R.Name;
-    C.Old = *Largest;
-  }
+  if (OptionEffect *First = note(*Limit, Times))
+    *First = {First->Count, R.Name, "", *Largest, nullptr};
   return true;
 }
 
-void Applier::adaptBody(std::vector<WorkloadRow> &Body, int64_t Times) {
+void Applier::adaptBody(std::vector<WorkloadRow> &Body, RowCount Times) {
   llvm::StringMap<int64_t> Seen; // rows of that name in this layer
   std::vector<WorkloadRow> Kept;
   for (WorkloadRow &R : Body) {
@@ -301,46 +267,39 @@ void Applier::adaptBody(std::vector<WorkloadRow> &Body, int64_t Times) {
 void Applier::adaptHeader() {
   Header &H = Out.Table.Header;
   for (const auto &[Field, New] : A.Header) {
-    OptionEffect &C = note(New.Option, 1);
+    OptionEffect &C = *note(New, RowCount(1));
     C.Old = Field->Get(H);
     Field->Set(H, New.Value);
-    C.New = C.Old.kind() == llvm::json::Value::Boolean
-                ? llvm::json::Value(New.Value != 0)
-                : llvm::json::Value(New.Value);
+    C.New = Field->IsFlag ? llvm::json::Value(New.Value != 0)
+                          : llvm::json::Value(New.Value);
   }
 }
 
-static std::vector<int64_t> timesOfBodies(const WorkloadTable &T) {
-  std::vector<int64_t> Times(T.Bodies.size());
-  forEachRun(T, [&](const Run &R, RowCount Repeat) {
-    Times[R.Body] = saturatingAdd(Times[R.Body], orMost(Repeat));
-  });
+static std::vector<RowCount> timesOfBodies(const WorkloadTable &T) {
+  std::vector<RowCount> Times(T.Bodies.size());
+  forEachRun(T,
+             [&](const Run &R, RowCount Repeat) { Times[R.Body] += Repeat; });
   return Times;
 }
 
 /// Names get their numbers when they are written; here they are counted.
 void Applier::countNumbered() {
-  llvm::StringMap<int64_t> Seen;
+  llvm::StringSet<> Seen;
   for (auto [Body, Times] :
        llvm::zip(Out.Table.Bodies, timesOfBodies(Out.Table)))
     for (const WorkloadRow &R : Body) {
-      const Edit *Number = A.find(R.Name, EditKey::Number);
-      const auto Which =
-          Number ? static_cast<Numbering>(Number->value()) : Numbering::None;
-      if (Which == Numbering::None || Times == 0)
+      const Numbering Which = A.numbering(R.Name);
+      if (Which == Numbering::None || Times == RowCount(0))
         continue;
       const bool IsRepeat = Which == Numbering::Repeats;
-      const bool IsFirst = Seen[R.Name] == 0;
-      Seen[R.Name] = saturatingAdd(Seen[R.Name], Times);
-      const int64_t Renamed = Times - (IsRepeat && IsFirst);
+      const bool IsFirst = Seen.insert(R.Name).second;
+      const int64_t Renamed = orMost(Times) - (IsRepeat && IsFirst);
       if (Renamed == 0)
         continue;
-      OptionEffect &C = note(Number->Option, Renamed);
-      if (!C.Row.empty())
-        continue;
-      C.Row = R.Name;
-      C.Old = R.Name;
-      C.New = R.Name + (IsRepeat ? "_2" : "_1");
+      if (OptionEffect *First =
+              note(*A.find(R.Name, EditKey::Number), RowCount(Renamed)))
+        *First = {First->Count, R.Name, "", R.Name,
+                  R.Name + (IsRepeat ? "_2" : "_1")};
     }
 }
 
@@ -352,7 +311,7 @@ void Applier::run() {
     keepLastLayers(*A.LastLayers);
   for (auto [Body, Times] :
        llvm::zip(Out.Table.Bodies, timesOfBodies(Out.Table)))
-    if (Times > 0)
+    if (Times != RowCount(0))
       adaptBody(Body, Times);
   adaptHeader();
   countNumbered();

@@ -9,6 +9,7 @@
 
 using namespace foretrace;
 using namespace foretrace::simai;
+using AttributeKind = ir::Attribute::Kind;
 
 namespace {
 
@@ -18,7 +19,7 @@ struct EditRow {
   int64_t Least;
 };
 constexpr EditRow EditRows[] = {
-#define EDIT(ENUMERATOR, KEY, LEAST) {KEY, EditKey::ENUMERATOR, LEAST},
+#define EDIT(ENUMERATOR, KEY, LEAST, NEW) {KEY, EditKey::ENUMERATOR, LEAST},
 #include "backends/simai/AdaptKeys.def"
 };
 constexpr llvm::StringRef NumberingWords[] = {
@@ -41,6 +42,10 @@ std::vector<llvm::StringRef> namesOf(const RangeT &Rows) {
   return Names;
 }
 
+std::string atLeast(int64_t Least) {
+  return "a whole number of at least " + std::to_string(Least);
+}
+
 /// Reads one `adapt` section.
 class Reader {
 public:
@@ -50,20 +55,22 @@ public:
 
 private:
   void readRows(const ir::NamedAttribute &A);
-  void readRowKey(const ir::NamedAttribute &A, RowRule &Rule);
-  void readNames(const ir::NamedAttribute &A, RowRule &Rule);
-  void readColumns(const ir::NamedAttribute &A, RowRule &Rule);
-  void readEdit(const ir::NamedAttribute &A, const EditRow &Row, RowRule &To);
+  void readRowKey(const ir::NamedAttribute &A, RowSection &In);
+  void readNames(const ir::NamedAttribute &A, RowSection &In);
+  void readColumns(const ir::NamedAttribute &A, RowSection &In);
+  void readEdit(const ir::NamedAttribute &A, const EditRow &Row,
+                llvm::StringRef Label);
   void readHeader(const ir::NamedAttribute &A);
-  /// Reports \p A unless it is an integer of at least \p Least.
+  /// Reports \p A unless it is an integer of at least \p Least, or a truth.
   std::optional<StatedCount> readCount(const ir::NamedAttribute &A,
-                                       llvm::StringRef Path, int64_t Least);
+                                       llvm::StringRef Path, int64_t Least,
+                                       bool IsFlag = false);
   DiagnosticBuilder reportKey(const ir::NamedAttribute &A,
                               llvm::StringRef Where,
                               std::vector<llvm::StringRef> Known);
-  unsigned addOption(std::string Name) {
-    Out.Options.push_back(std::move(Name));
-    return static_cast<unsigned>(Out.Options.size() - 1);
+  Setting add(const ir::Attribute &Value, std::string Option) {
+    Out.Options.push_back(std::move(Option));
+    return {Value.Range, static_cast<unsigned>(Out.Options.size() - 1)};
   }
 
   Adaptation &Out;
@@ -83,86 +90,82 @@ DiagnosticBuilder Reader::reportKey(const ir::NamedAttribute &A,
 
 std::optional<StatedCount> Reader::readCount(const ir::NamedAttribute &A,
                                              llvm::StringRef Path,
-                                             int64_t Least) {
-  if (A.Value.K == ir::Attribute::Kind::Int && A.Value.Integer >= Least)
-    return StatedCount{A.Value.Integer, A.Value.Range,
-                       addOption((Path + A.Name).str())};
-  reportOptionValue(A, "a whole number of at least " + std::to_string(Least),
-                    Diags);
+                                             int64_t Least, bool IsFlag) {
+  const ir::Attribute &V = A.Value;
+  if (V.K == (IsFlag ? AttributeKind::Bool : AttributeKind::Int) &&
+      V.Integer >= Least)
+    return StatedCount{add(V, (Path + A.Name).str()), V.Integer};
+  reportOptionValue(A, IsFlag ? "true or false" : atLeast(Least), Diags);
   return std::nullopt;
 }
 
 void Reader::readEdit(const ir::NamedAttribute &A, const EditRow &Row,
-                      RowRule &To) {
+                      llvm::StringRef Label) {
   const ir::Attribute &V = A.Value;
-  Edit E{Row.Key,
-         V.Range,
-         0,
-         isOfCell(Row.Key) && V.K == ir::Attribute::Kind::List,
-         {}};
+  const bool IsOfCell = isOfCell(Row.Key);
+  const bool IsList = IsOfCell && V.K == AttributeKind::List;
+  std::vector<std::optional<int64_t>> Values;
   std::string Expected =
-      "a whole number of at least " + std::to_string(Row.Least);
-  bool IsGood = !E.IsList || !V.Elements.empty();
+      atLeast(Row.Least) + (IsOfCell ? ", `keep`, or a list of these" : "");
+  bool IsGood = !IsList || !V.Elements.empty();
   if (Row.Key == EditKey::Number) {
     const std::optional<size_t> Word = option::findWord(V, NumberingWords);
-    E.Values.push_back(static_cast<int64_t>(Word.value_or(0)));
+    Values.push_back(static_cast<int64_t>(Word.value_or(0)));
     IsGood = Word.has_value();
     Expected = option::oneOf(NumberingWords);
   } else {
     for (const ir::Attribute &Of :
-         E.IsList ? llvm::ArrayRef(V.Elements) : llvm::ArrayRef(V)) {
-      const bool IsKeep = isOfCell(Row.Key) &&
-                          Of.K == ir::Attribute::Kind::Name &&
-                          Of.Text == "keep";
-      IsGood &= IsKeep ||
-                (Of.K == ir::Attribute::Kind::Int && Of.Integer >= Row.Least);
-      E.Values.push_back(IsKeep ? std::nullopt : std::optional(Of.Integer));
+         IsList ? llvm::ArrayRef(V.Elements) : llvm::ArrayRef(V)) {
+      const bool IsKeep =
+          IsOfCell && Of.K == AttributeKind::Name && Of.Text == "keep";
+      IsGood &=
+          IsKeep || (Of.K == AttributeKind::Int && Of.Integer >= Row.Least);
+      Values.push_back(IsKeep ? std::nullopt : std::optional(Of.Integer));
     }
-    if (isOfCell(Row.Key))
-      Expected += ", `keep`, or a list of these";
   }
   if (!IsGood)
     return reportOptionValue(A, Expected, Diags);
-  E.Option = addOption("rows " + To.Label + "." + A.Name);
-  To.Edits.push_back(std::move(E));
+  Out.Edits.push_back({add(V, ("rows " + Label + "." + A.Name).str()), Row.Key,
+                       static_cast<unsigned>(Out.Sections.size()), IsList,
+                       std::move(Values)});
 }
 
-void Reader::readNames(const ir::NamedAttribute &A, RowRule &Rule) {
-  Rule.Names.clear();
+void Reader::readNames(const ir::NamedAttribute &A, RowSection &In) {
+  In.Names.clear();
   for (const ir::Attribute &E : A.Value.Elements) {
     llvm::Expected<llvm::GlobPattern> Name = llvm::GlobPattern::create(E.Text);
-    if (Name && E.K == ir::Attribute::Kind::Text)
-      Rule.Names.push_back(std::move(*Name));
+    if (Name && E.K == AttributeKind::Text)
+      In.Names.push_back(std::move(*Name));
     llvm::consumeError(Name.takeError());
   }
-  if (Rule.Names.empty() || Rule.Names.size() != A.Value.Elements.size())
+  if (In.Names.empty() || In.Names.size() != A.Value.Elements.size())
     reportOptionValue(A,
                       "a list of names of rows in quotes; `*` stands for any "
                       "characters",
                       Diags);
 }
 
-void Reader::readColumns(const ir::NamedAttribute &A, RowRule &Rule) {
-  Rule.Columns = 0;
+void Reader::readColumns(const ir::NamedAttribute &A, RowSection &In) {
+  In.Columns = 0;
   bool IsGood = !A.Value.Elements.empty();
   for (const ir::Attribute &E : A.Value.Elements) {
     const Column *C = findRow(Columns, E.Text);
-    IsGood &= C && E.K == ir::Attribute::Kind::Name;
+    IsGood &= C && E.K == AttributeKind::Name;
     if (C)
-      Rule.Columns |= 1U << (C - std::begin(Columns));
+      In.Columns |= 1U << (C - std::begin(Columns));
   }
   if (!IsGood)
     reportOptionValue(A, "a list of " + llvm::join(namesOf(Columns), ", "),
                       Diags);
 }
 
-void Reader::readRowKey(const ir::NamedAttribute &A, RowRule &Rule) {
+void Reader::readRowKey(const ir::NamedAttribute &A, RowSection &In) {
   if (const EditRow *Row = findRow(EditRows, A.Name))
-    return readEdit(A, *Row, Rule);
+    return readEdit(A, *Row, In.Label);
   if (A.Name == "names")
-    return readNames(A, Rule);
+    return readNames(A, In);
   if (A.Name == "columns")
-    return readColumns(A, Rule);
+    return readColumns(A, In);
   std::vector<llvm::StringRef> Known = {"names", "columns"};
   llvm::append_range(Known, namesOf(EditRows));
   DiagnosticBuilder D = reportKey(A, "rows", std::move(Known));
@@ -172,36 +175,26 @@ void Reader::readRowKey(const ir::NamedAttribute &A, RowRule &Rule) {
 
 void Reader::readRows(const ir::NamedAttribute &A) {
   const llvm::StringRef Label = A.Value.Text;
-  if (A.Value.K != ir::Attribute::Kind::Section || Label.empty())
+  if (A.Value.K != AttributeKind::Section || Label.empty())
     return reportOptionValue(A, "a section with a label, `rows NAME { ... }`",
                              Diags);
-  RowRule Rule;
-  Rule.Range = A.NameRange;
-  Rule.Label = Label;
   // A label is made of words and hyphens, so it is a pattern without errors.
-  Rule.Names.push_back(llvm::cantFail(llvm::GlobPattern::create(Label)));
+  RowSection Rows{A.NameRange, Label.str(), {}};
+  Rows.Names.push_back(llvm::cantFail(llvm::GlobPattern::create(Label)));
   for (const ir::NamedAttribute &F : A.Value.Fields)
-    readRowKey(F, Rule);
-  Out.Rules.push_back(std::move(Rule));
+    readRowKey(F, Rows);
+  Out.Sections.push_back(std::move(Rows));
 }
 
 void Reader::readHeader(const ir::NamedAttribute &A) {
-  if (A.Value.K != ir::Attribute::Kind::Section)
+  if (A.Value.K != AttributeKind::Section)
     return reportOptionValue(A, "a section", Diags);
   for (const ir::NamedAttribute &F : A.Value.Fields) {
     const HeaderField *Field = findRow(headerFields(), F.Name);
-    if (!Field) {
+    if (!Field)
       reportKey(F, "header", namesOf(headerFields()));
-    } else if (Field->Name == "pp_comm_colon") {
-      if (F.Value.K != ir::Attribute::Kind::Bool)
-        reportOptionValue(F, "true or false", Diags);
-      else
-        Out.Header.push_back(
-            {Field,
-             {F.Value.Integer, F.Value.Range, addOption("header." + F.Name)}});
-    } else if (auto Count = readCount(F, "header.", Field->Least)) {
+    else if (auto Count = readCount(F, "header.", Field->Least, Field->IsFlag))
       Out.Header.push_back({Field, *Count});
-    }
   }
 }
 

@@ -12,7 +12,7 @@ namespace foretrace::simai {
 
 /// A key of a `rows` section.
 enum class EditKey : unsigned char {
-#define EDIT(ENUMERATOR, KEY, LEAST) ENUMERATOR,
+#define EDIT(ENUMERATOR, KEY, LEAST, NEW) ENUMERATOR,
 #include "backends/simai/AdaptKeys.def"
 };
 inline bool isOfTime(EditKey K) { return K <= EditKey::MinTime; }
@@ -32,11 +32,16 @@ constexpr Column Columns[] = {{"forward", &WorkloadRow::Forward},
                               {"backward", &WorkloadRow::Backward},
                               {"update", &WorkloadRow::Update}};
 
-/// A key with its value, and its place in the source and in the record.
-struct Edit {
-  EditKey Key;
+/// A key that is set: its place in the source, and its index in the record.
+struct Setting {
   SourceRange Range;
   unsigned Option; ///< index into Adaptation::Options
+};
+
+/// What is done to the rows of a section, in its columns.
+struct Edit : Setting {
+  EditKey Key;
+  unsigned Section; ///< index into Adaptation::Sections
   /// One value for every row, or a list: one for each row of that name in a
   /// layer; nothing where it says `keep`.
   bool IsList = false;
@@ -45,28 +50,26 @@ struct Edit {
   int64_t value() const { return *Values.front(); }
 };
 
-/// A `rows` section: what is done to the rows of some names, in some columns.
-struct RowRule {
+/// A `rows` section: the names and columns of its edits.
+struct RowSection {
   SourceRange Range;
   std::string Label;
   std::vector<llvm::GlobPattern> Names;
   unsigned Columns = 7; ///< a bit for each
-  std::vector<Edit> Edits;
 
   bool matches(llvm::StringRef Name) const;
 };
 
-/// A count with its place in the source and in the record.
-struct StatedCount {
+/// A count that is set.
+struct StatedCount : Setting {
   int64_t Value;
-  SourceRange Range;
-  unsigned Option;
 };
 
 /// A field of the header that can be replaced.
 struct HeaderField {
   llvm::StringLiteral Name;
   int64_t Least;
+  bool IsFlag;
   llvm::json::Value (*Get)(const Header &);
   void (*Set)(Header &, int64_t);
 };
@@ -74,17 +77,20 @@ llvm::ArrayRef<HeaderField> headerFields();
 
 struct Adaptation {
   std::vector<std::string> Options; ///< all keys that are set, in source order
-  std::vector<RowRule> Rules;       ///< the last that applies wins
+  std::vector<RowSection> Sections;
+  std::vector<Edit> Edits; ///< the last that applies wins
   std::optional<StatedCount> MicroBatches, LastLayers;
   std::vector<std::pair<const HeaderField *, StatedCount>> Header;
 
   /// The last edit that applies to a row; of a cell, in a column.
   const Edit *find(llvm::StringRef Row, EditKey Key, unsigned Column = 0) const;
+  /// Which rows of the name \p Row get a number.
+  Numbering numbering(llvm::StringRef Row) const;
 };
 
 /// Effect of one option.
 struct OptionEffect {
-  int64_t Count = 0; ///< cells, rows or header fields
+  RowCount Count; ///< cells, rows or header fields
   std::string Row, Column;
   llvm::json::Value Old = nullptr, New = nullptr; ///< of the first
 };
@@ -98,5 +104,11 @@ struct Adapted {
 /// Applies \p A; reports what can't be applied.
 Adapted apply(const Adaptation &A, const WorkloadTable &T,
               DiagnosticEngine &Diags);
+
+/// The number that the record has: there may be several cells to each of 2^63
+/// rows, and what can't be counted must not wrap around.
+inline int64_t orMost(RowCount Rows) {
+  return Rows.isOverflow() ? INT64_MAX : Rows.value();
+}
 
 } // namespace foretrace::simai

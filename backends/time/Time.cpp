@@ -74,10 +74,9 @@ static FigureTable lineTable(const EmitRequest &Request, const IterationTime &T,
                         ? "of the critical path, by line of the job"
                         : "of the same rank, by line of the job (the schedule "
                           "is too long to find its critical path)",
-                    {{"line", FigureUnit::Text},
-                     {"part", FigureUnit::Text},
-                     {"time", FigureUnit::Time},
-                     {"share", FigureUnit::Millionths}},
+                    columns({{FigureUnit::Text, "line part"},
+                             {FigureUnit::Time, "time"},
+                             {FigureUnit::Millionths, "share"}}),
                     {}};
   auto Add = [&](std::string Line, std::string Part, int64_t Time) {
     Table.Rows.push_back({std::move(Line), std::move(Part), Time,

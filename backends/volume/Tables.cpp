@@ -118,7 +118,7 @@ void Tables::addTraffic(const Traffic &T, std::vector<Figure> &Row) const {
 FigureTable Tables::causes() {
   FigureTable T{"causes",
                 "all ranks, by the keys of the job that cause the volume",
-                {{"keys", FigureUnit::Text}, {"at", FigureUnit::Text}},
+                columns({{FigureUnit::Text, "keys at"}}),
                 {}};
   addColumns(T.Columns);
   T.Columns.push_back({"share", FigureUnit::Millionths});
@@ -165,9 +165,7 @@ FigureTable Tables::phases() {
 FigureTable Tables::collectives() {
   FigureTable T{"collectives",
                 "all ranks, by group, collective and phase",
-                {{"group", FigureUnit::Text},
-                 {"collective", FigureUnit::Text},
-                 {"phase", FigureUnit::Text}},
+                columns({{FigureUnit::Text, "group collective phase"}}),
                 {},
                 3};
   addColumns(T.Columns);
@@ -183,17 +181,14 @@ FigureTable Tables::collectives() {
 }
 
 FigureTable Tables::stages() {
-  FigureTable T{"stages",
-                "mean of the ranks, and per group, of each stage",
-                {{"stages", FigureUnit::Text},
-                 {"group", FigureUnit::Text},
-                 {"collective", FigureUnit::Text},
-                 {"ranks", FigureUnit::Count},
-                 {"mean_message", FigureUnit::Bytes},
-                 {"mean_sent", FigureUnit::Bytes},
-                 {"sent_by_group", FigureUnit::Bytes}},
-                {},
-                3};
+  FigureTable T{
+      "stages",
+      "mean of the ranks, and per group, of each stage",
+      columns({{FigureUnit::Text, "stages group collective"},
+               {FigureUnit::Count, "ranks"},
+               {FigureUnit::Bytes, "mean_message mean_sent sent_by_group"}}),
+      {},
+      3};
   const std::vector<Flow> Flows = Of.withoutPhases();
   for (const auto &[Index, F] : llvm::enumerate(Flows)) {
     // Exchanges of copies of tokens are flows of their own.
@@ -236,10 +231,9 @@ FigureTable Tables::tiers() {
 FigureTable Tables::groupsOfTiers() {
   FigureTable T{"tier_groups",
                 "all ranks, by tier and kind of group",
-                {{"tier", FigureUnit::Text},
-                 {"group", FigureUnit::Text},
-                 {"sent", FigureUnit::Bytes},
-                 {"share", FigureUnit::Millionths}},
+                columns({{FigureUnit::Text, "tier group"},
+                         {FigureUnit::Bytes, "sent"},
+                         {FigureUnit::Millionths, "share"}}),
                 {},
                 2};
   const Rows Groups = rowsBy(
@@ -258,11 +252,9 @@ FigureTable Tables::groupsOfTiers() {
 FigureTable Tables::exchanges() {
   FigureTable T{"exchanges",
                 "exchange of tokens with experts, per rank of each stage",
-                {{"stages", FigureUnit::Text},
-                 {"ep_rank", FigureUnit::Text},
-                 {"load", FigureUnit::Millionths},
-                 {"sent", FigureUnit::Bytes},
-                 {"received", FigureUnit::Bytes}},
+                columns({{FigureUnit::Text, "stages ep_rank"},
+                         {FigureUnit::Millionths, "load"},
+                         {FigureUnit::Bytes, "sent received"}}),
                 {},
                 2};
   const std::vector<int64_t> Loads = expertLoads(P);

@@ -16,25 +16,19 @@ using namespace foretrace::ir;
 
 namespace {
 
-/// Where something of a job is said, if it is.
-using KeyRange = std::optional<SourceRange>;
-
-/// What releases of Megatron-LM core have from some one on. Numbers that are
-/// read were decided before.
+/// What releases of Megatron-LM core have from some one on.
 struct NewKey {
   llvm::StringLiteral What;
   MegatronVersion Since;
-  KeyRange (*Find)(const Spec &S);
+  /// Where a job says it, if it does.
+  std::optional<SourceRange> (*Find)(const Spec &S);
 };
 
-/// A combination that the training scripts of these releases refuse. The models
-/// run it if another program trains them, such as Megatron-Bridge, so it is no
-/// error.
+/// A combination that some releases refuse.
 struct RefusedPair {
   llvm::StringLiteral What, Needs, Found, By;
-  KeyRange (*Find)(const Spec &S); ///< where it is said
-  MegatronVersion Since = MegatronVersion::V0_7;
-  MegatronVersion Until = MegatronVersion::V0_19;
+  MegatronVersion Since, Until;
+  std::optional<SourceRange> (*Find)(const Spec &S);
 };
 
 constexpr llvm::StringLiteral Arguments =
@@ -42,85 +36,16 @@ constexpr llvm::StringLiteral Arguments =
 constexpr llvm::StringLiteral Training = "training/training.py, get_model";
 constexpr llvm::StringLiteral Config =
     "transformer/transformer_config.py, __post_init__";
+constexpr llvm::StringLiteral LayerOffset =
+    "transformer/transformer_layer.py, get_transformer_layer_offset";
 
 } // namespace
 
-/// Where a key says so, if \p Holds.
-template <typename T> static KeyRange where(bool Holds, const Located<T> &Key) {
-  return Holds ? KeyRange(Key.Range) : std::nullopt;
+template <typename T> static SourceRange rangeOf(const Located<T> &Key) {
+  return Key.Range;
 }
-
-template <OptimizerKind Kind> static KeyRange findOptimizer(const Spec &S) {
-  return where(*S.Train.Optimizer == Kind, S.Train.Optimizer);
-}
-
-/// Megatron-LM, training/arguments.py; megatron/core, transformer_config.py,
-/// model_parallel_config.py, optimizer_config.py: the first release
-/// in which they stand.
-static constexpr NewKey NewKeys[] = {
-    {"first_stage_layers", MegatronVersion::V0_9,
-     [](const Spec &S) {
-       const auto &Key = S.Parallel.FirstStageLayers;
-       return where(Key.isPresent(), Key);
-     }},
-    {"last_stage_layers", MegatronVersion::V0_9,
-     [](const Spec &S) {
-       const auto &Key = S.Parallel.LastStageLayers;
-       return where(Key.isPresent(), Key);
-     }},
-    {"embedding_as_layer", MegatronVersion::V0_11,
-     [](const Spec &S) {
-       const auto &Key = S.Parallel.EmbeddingAsLayer;
-       return where(*Key, Key);
-     }},
-    {"loss_as_layer", MegatronVersion::V0_11,
-     [](const Spec &S) {
-       const auto &Key = S.Parallel.LossAsLayer;
-       return where(*Key, Key);
-     }},
-    {"optimizer = precision_aware", MegatronVersion::V0_11,
-     findOptimizer<OptimizerKind::PrecisionAware>},
-    // DeepSpeed offloads other optimizers, whatever the release.
-    {"offload_optimizer", MegatronVersion::V0_12,
-     [](const Spec &S) {
-       const auto &Key = S.Train.OffloadOptimizer;
-       const bool IsOfMegatron =
-           *S.Train.Optimizer == OptimizerKind::PrecisionAware;
-       return where(*Key && IsOfMegatron, Key);
-     }},
-    {"ddp_num_buckets", MegatronVersion::V0_12,
-     [](const Spec &S) {
-       const auto &Key = S.Parallel.DdpNumBuckets;
-       return where(Key.isPresent(), Key);
-     }},
-    {"ddp_pad_buckets", MegatronVersion::V0_12,
-     [](const Spec &S) {
-       const auto &Key = S.Parallel.DdpPadBuckets;
-       return where(Key.is(true), Key);
-     }},
-    {"recompute_modules", MegatronVersion::V0_12,
-     [](const Spec &S) {
-       const auto &Key = S.Train.RecomputeModules;
-       return where(Key.isPresent(), Key);
-     }},
-    {"fused_loss = te", MegatronVersion::V0_12,
-     [](const Spec &S) {
-       const auto &Key = S.Train.FusedLoss;
-       return where(*Key == FusedLossKind::TransformerEngine, Key);
-     }},
-    {"layout", MegatronVersion::V0_13,
-     [](const Spec &S) {
-       const ParallelSpec &P = S.Parallel;
-       return P.Layout.empty() ? KeyRange() : P.LayoutRange;
-     }},
-    {"overlap_moe_expert_parallel_comm", MegatronVersion::V0_14,
-     [](const Spec &S) {
-       const auto &Key = S.Parallel.OverlapExpertComm;
-       return where(*Key, Key);
-     }},
-    {"optimizer = muon", MegatronVersion::V0_16,
-     findOptimizer<OptimizerKind::Muon>},
-};
+/// Of the section that has the layout.
+static SourceRange rangeOf(const ParallelSpec &P) { return P.LayoutRange; }
 
 /// Whether the modules that `recompute = selective` recomputes include \p Name.
 static bool recomputes(const TrainSpec &T, llvm::StringRef Name) {
@@ -146,111 +71,41 @@ static bool hasScaledWeights(const TrainSpec &T) {
          Type == TypeKind::MXFP8;
 }
 
-/// Where both ends of a pipeline without stages between them have numbers of
-/// layers of their own, by which some releases divide.
-static KeyRange findEndsOfTwo(const Spec &S) {
-  const ParallelSpec &P = S.Parallel;
-  return where(P.FirstStageLayers.isPresent() &&
-                   P.LastStageLayers.isPresent() && *P.Pp == 2,
-               P.FirstStageLayers);
+/// Whether modules that graphs have are recomputed inside of them.
+static bool recomputesInGraphs(const Spec &S) {
+  return recomputes(S.Train, "core_attn") ||
+         (recomputes(S.Train, "mlp") && !hasExperts(S.Model));
 }
 
-static constexpr RefusedPair RefusedPairs[] = {
-    {"first_stage_layers",
-     "`last_stage_layers` not to be set before core 0.13 with two stages",
-     "pp = 2", Config, findEndsOfTwo, MegatronVersion::V0_10,
-     MegatronVersion::V0_12},
-    {"first_stage_layers",
-     "`last_stage_layers` not to be set with two stages and vpp above 1",
-     "pp = 2", "transformer/transformer_layer.py, get_transformer_layer_offset",
-     [](const Spec &S) {
-       return *S.Parallel.Vpp > 1 ? findEndsOfTwo(S) : std::nullopt;
-     },
-     MegatronVersion::V0_13},
-    {"overlap_param_gather", "`zero = 1` to 3", "zero = 0", Arguments,
-     [](const Spec &S) {
-       const auto &Key = S.Parallel.OverlapParamGather;
-       return where(Key.is(true) && *S.Parallel.Zero == 0, Key);
-     }},
-    {"overlap_param_gather", "`overlap_grad_reduce = true`",
-     "overlap_grad_reduce is not set", Arguments,
-     [](const Spec &S) {
-       const auto &Key = S.Parallel.OverlapParamGather;
-       return where(Key.is(true) && !S.Parallel.OverlapGradReduce.is(true),
-                    Key);
-     }},
-    {"overlap_param_gather_with_optimizer_step",
-     "`overlap_param_gather = true`, `zero = 1` and vpp above 1",
-     "one is missing", Arguments,
-     [](const Spec &S) {
-       const ParallelSpec &P = S.Parallel;
-       const auto &Key = P.OverlapParamGatherWithOptimizerStep;
-       return where(Key.is(true) && (!P.OverlapParamGather.is(true) ||
-                                     *P.Zero != 1 || *P.Vpp == 1),
-                    Key);
-     }},
-    {"ddp_num_buckets", "no ddp_bucket_size", "both are set", Training,
-     [](const Spec &S) {
-       const auto &Key = S.Parallel.DdpNumBuckets;
-       return where(Key.isPresent() && S.Parallel.DdpBucketSize.isPresent(),
-                    Key);
-     },
-     MegatronVersion::V0_12},
-    {"overlap_grad_reduce", "another optimizer before core 0.18",
-     "optimizer = muon", Arguments,
-     [](const Spec &S) {
-       const auto &Key = S.Parallel.OverlapGradReduce;
-       return where(Key.is(true) && *S.Train.Optimizer == OptimizerKind::Muon,
-                    Key);
-     },
-     MegatronVersion::V0_16, MegatronVersion::V0_17},
-    {"tp_comm_overlap", "`sequence_parallel = true`",
-     "sequence_parallel = false", Arguments,
-     [](const Spec &S) { // with tp = 1, checkEffects has unset it
-       const auto &Key = S.Parallel.TpCommOverlap;
-       return where(Key.is(true) && !*S.Parallel.SequenceParallel, Key);
-     }},
-    {"offload_optimizer",
-     "a weight_precision that is not scaled, or `fp8` with delayed scaling",
-     "weight_precision is scaled", Arguments,
-     [](const Spec &S) { // without precision_aware, checkOptimizer warns
-       const auto &Key = S.Train.OffloadOptimizer;
-       return where(*Key &&
-                        *S.Train.Optimizer == OptimizerKind::PrecisionAware &&
-                        hasScaledWeights(S.Train),
-                    Key);
-     },
-     MegatronVersion::V0_14},
-    {"cuda_graphs", "`recompute = none` or `selective`", "recompute = full",
-     Config,
-     [](const Spec &S) {
-       const auto &Key = S.Train.CudaGraphs;
-       return where(Key.is(true) && *S.Train.Recompute == RecomputeKind::Full,
-                    Key);
-     }},
-    {"cuda_graphs", "`offload_activations = false`",
-     "offload_activations = true", Config,
-     [](const Spec &S) {
-       const auto &Key = S.Train.CudaGraphs;
-       return where(Key.is(true) && *S.Train.OffloadActivations, Key);
-     }},
-    {"cuda_graphs", "no `moe` in `recompute_modules`", "it has `moe`", Config,
-     [](const Spec &S) {
-       const auto &Key = S.Train.CudaGraphs;
-       return where(Key.is(true) && recomputes(S.Train, "moe"), Key);
-     },
-     MegatronVersion::V0_16},
-    {"cuda_graphs", "`dropout = false` for modules recomputed inside graphs",
-     "dropout = true", Config,
-     [](const Spec &S) {
-       const auto &Key = S.Train.CudaGraphs;
-       const bool IsInside =
-           recomputes(S.Train, "core_attn") ||
-           (recomputes(S.Train, "mlp") && !hasExperts(S.Model));
-       return where(Key.is(true) && *S.Train.Dropout && IsInside, Key);
-     },
-     MegatronVersion::V0_16},
+/// Whether both ends of a pipeline without stages between them have numbers of
+/// layers of their own, by which some releases divide.
+static bool haveEndsOfTwo(const ParallelSpec &P) {
+  return P.FirstStageLayers.isPresent() && P.LastStageLayers.isPresent() &&
+         *P.Pp == 2;
+}
+
+#define FIND(KEY, HOLDS)                                                       \
+  [](const Spec &S) {                                                          \
+    const auto &Key = S.KEY;                                                   \
+    return (HOLDS) ? std::optional(rangeOf(Key)) : std::nullopt;               \
+  }
+static constexpr NewKey NewKeys[] = {
+#define NEW_KEY(WHAT, SINCE, KEY, HOLDS)                                       \
+  {WHAT, MegatronVersion::SINCE, FIND(KEY, HOLDS)},
+#include "passes/derive/Releases.def"
 };
+static constexpr RefusedPair RefusedPairs[] = {
+#define REFUSED(WHAT, NEEDS, FOUND, BY, SINCE, UNTIL, KEY, HOLDS)              \
+  {WHAT,                                                                       \
+   NEEDS,                                                                      \
+   FOUND,                                                                      \
+   BY,                                                                         \
+   MegatronVersion::SINCE,                                                     \
+   MegatronVersion::UNTIL,                                                     \
+   FIND(KEY, HOLDS)},
+#include "passes/derive/Releases.def"
+};
+#undef FIND
 
 /// Reports what releases before \p Least can't do, or do in a way that isn't
 /// known here.
@@ -264,11 +119,11 @@ void Deriver::needVersion(SourceRange R, llvm::StringRef What,
 
 void Deriver::checkReleases() {
   for (const NewKey &Key : NewKeys)
-    if (const KeyRange Said = Key.Find(S))
+    if (const auto Said = Key.Find(S))
       needVersion(*Said, Key.What, Key.Since);
   const MegatronVersion Has = *S.Parallel.Megatron;
   for (const RefusedPair &Pair : RefusedPairs)
-    if (const KeyRange Said = Pair.Find(S);
+    if (const auto Said = Pair.Find(S);
         Said && Has >= Pair.Since && Has <= Pair.Until)
       error(*Said, diag::MegatronRefuses, Pair.What, Pair.Needs, Pair.Found)
           .note({}, diag::RefusedBy, "Megatron-LM", Pair.By);

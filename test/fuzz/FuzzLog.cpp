@@ -68,8 +68,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
         (D.Offset != llvm::StringRef::npos && D.Offset >= Text.size()))
       std::abort();
   };
-  optimus::withJob(Request, Plain, [&](const optimus::PartitionJob &J) {
-    runs::matchLog(J, Text, CheckPlace);
-  });
+  runs::matchLog(optimus::PartitionJob(Request, Plain), Text, CheckPlace);
   return 0;
 }

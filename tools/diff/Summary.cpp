@@ -93,7 +93,7 @@ static std::string layersOf(const Program &P, const Stage &S) {
 void Summary::addLayers() {
   FigureTable T{"layers",
                 "layers of a stage",
-                {{"stages", FigureUnit::Text}, {"layers", FigureUnit::Text}},
+                columns({{FigureUnit::Text, "stages layers"}}),
                 {}};
   for (const Stage &S : P->Stages)
     T.Rows.push_back({stagesOf(S), {layersOf(P, S)}});
@@ -121,12 +121,11 @@ static OpCounts countOps(const Block &B) {
 }
 
 void Summary::addOps() {
-  FigureTable T{"ops",
-                "ops of a layer",
-                {{"block", FigureUnit::Text},
-                 {"op", FigureUnit::Text},
-                 {"times", FigureUnit::Count}},
-                {}};
+  FigureTable T{
+      "ops",
+      "ops of a layer",
+      columns({{FigureUnit::Text, "block op"}, {FigureUnit::Count, "times"}}),
+      {}};
   for (const auto &[Index, Layers] : layersByBlock(P->Layers)) {
     const Block &B = P->Blocks[BlockId(Index)];
     for (const auto &[Of, Times] : countOps(B))
@@ -136,12 +135,11 @@ void Summary::addOps() {
 }
 
 void Summary::addSteps() {
-  FigureTable T{"steps",
-                "ops of a stage, once per iteration",
-                {{"stages", FigureUnit::Text},
-                 {"op", FigureUnit::Text},
-                 {"times", FigureUnit::Count}},
-                {}};
+  FigureTable T{
+      "steps",
+      "ops of a stage, once per iteration",
+      columns({{FigureUnit::Text, "stages op"}, {FigureUnit::Count, "times"}}),
+      {}};
   for (const Stage &S : P->Stages)
     for (const auto &[Of, Times] : countOps(P->Blocks[S.Step]))
       T.Rows.push_back({stagesOf(S), {Of}, {Times}});
@@ -175,7 +173,7 @@ static std::string layoutOf(const Spec &S, const TensorType &T,
 void Summary::addLayouts() {
   FigureTable T{"layouts",
                 "dimensions, and the axes that split them",
-                {{"tensor", FigureUnit::Text}, {"layout", FigureUnit::Text}},
+                columns({{FigureUnit::Text, "tensor layout"}}),
                 {}};
   // Gradients lie as what they are of, as does what is computed again.
   for (const auto &[Index, Layers] : layersByBlock(P->Layers)) {

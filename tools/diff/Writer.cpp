@@ -101,14 +101,11 @@ static void cut(FigureTable &T, unsigned Most) {
 }
 
 FigureTable DiffWriter::tableOfKeys() const {
-  FigureTable T{"keys",
-                "keys",
-                {{"key", FigureUnit::Text},
-                 {"before", FigureUnit::Text},
-                 {"after", FigureUnit::Text},
-                 {"before_from", FigureUnit::Text},
-                 {"after_from", FigureUnit::Text}},
-                {}};
+  FigureTable T{
+      "keys",
+      "keys",
+      columns({{FigureUnit::Text, "key before after before_from after_from"}}),
+      {}};
   for (const KeyChange &K : D.Keys)
     T.Rows.push_back({{K.path()},
                       {shorten(K.Before)},
@@ -126,10 +123,7 @@ static StringRef wordOf(Severity Level) {
 FigureTable DiffWriter::tableOfMessages() const {
   FigureTable T{"messages",
                 "messages that only one job gives",
-                {{"of", FigureUnit::Text},
-                 {"at", FigureUnit::Text},
-                 {"severity", FigureUnit::Text},
-                 {"message", FigureUnit::Text}},
+                columns({{FigureUnit::Text, "of at severity message"}}),
                 {}};
   for (const MessageChange &M : D.Messages) {
     auto Add = [&](const Diagnostic &Of, std::string Text) {
@@ -167,11 +161,7 @@ void DiffWriter::addTablesOfChanges(std::vector<FigureTable> &To) const {
         C.Name.Answer != Last->Name.Answer)
       To.push_back({"changes",
                     titleOf(C, answerOf(C)),
-                    {{"of", FigureUnit::Text},
-                     {"before", FigureUnit::Text},
-                     {"after", FigureUnit::Text},
-                     {"change", FigureUnit::Text},
-                     {"by", FigureUnit::Text}},
+                    columns({{FigureUnit::Text, "of before after change by"}}),
                     {}});
     Last = &C;
     std::vector<std::string> Words = rowOf(C.Name);

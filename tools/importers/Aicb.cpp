@@ -43,7 +43,7 @@ public:
   CommandImporter(std::vector<ArgumentWord> Words, ImportRequest &Request)
       : Words(std::move(Words)),
         Classes("import/aicb", Request.Sources, Request.Diags),
-        Counts(Request.Counts), Diags(Request.Diags) {}
+        Request(Request), Diags(Request.Diags) {}
 
   std::optional<ImportedJob> import();
 
@@ -60,7 +60,7 @@ private:
 
   const std::vector<ArgumentWord> Words;
   Pages Classes;
-  KeyCounts &Counts;
+  ImportRequest &Request;
   DiagnosticEngine &Diags;
   std::vector<ForeignValue::Member> Members;
 };
@@ -278,18 +278,14 @@ std::optional<ImportedJob> CommandImporter::import() {
     set("program",
         ForeignValue::of(std::string("SimAI_training_workload_generator"),
                          Words.front().Range));
-  const Mapping Map(Classes, *Class);
-  const ForeignValue Input = ForeignValue::of(Members, Words.front().Range);
-  const Translation All{Map, Input, nullptr, Diags};
-  ImportedJob Job;
-  Job.Comments = {"A job of AICB, as its generator reads it."};
-  All.reportKeys(Input, Counts);
-  All.translate(Job);
-  if (Diags.hasErrors())
+  std::optional<ImportedJob> Job = translate(
+      Classes, *Class, ForeignValue::of(Members, Words.front().Range), Request);
+  if (!Job)
     return std::nullopt;
+  Job->Comments = {"A job of AICB, as its generator reads it."};
   if (const ForeignValue *Name = find("model_name"))
-    Job.Model = wordOf(Name->Is == ForeignValue::Kind::Text ? Name->Text
-                                                            : Name->print());
+    Job->Model = wordOf(Name->Is == ForeignValue::Kind::Text ? Name->Text
+                                                             : Name->print());
   return Job;
 }
 

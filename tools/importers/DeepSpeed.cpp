@@ -131,17 +131,12 @@ std::optional<ImportedJob> importDeepSpeed(ImportRequest &Request) {
   const ForeignValue Root = Open.close(*Read, "");
   Open.report(Request.Diags);
   Pages Classes("import/deepspeed.fore", Request.Sources, Request.Diags);
-  const Mapping Map(Classes, *Classes.findClass("deepspeed"));
-  const Translation All{Map, Root, nullptr, Request.Diags};
-  All.reportKeys(Root, Request.Counts);
-  reportSections(Classes, Root, Request.Counts, Request.Diags);
-  ImportedJob Job;
-  All.translate(Job);
-  if (Request.Diags.hasErrors())
-    return std::nullopt;
-  if (Request.Words.size() > 1)
-    return joinProgram(Job, Request);
-  Job.Comments = std::move(Job.ModelComments);
+  std::optional<ImportedJob> Job =
+      translate(Classes, *Classes.findClass("deepspeed"), Root, Request);
+  if (Job && Request.Words.size() > 1)
+    return joinProgram(*Job, Request);
+  if (Job)
+    Job->Comments = std::move(Job->ModelComments);
   return Job;
 }
 

@@ -33,14 +33,7 @@ static std::optional<ImportedJob> importTogether(ImportRequest &Request,
   if (!Root)
     return std::nullopt;
   Pages Classes("import/simulators.fore", Request.Sources, Request.Diags);
-  const Mapping Map(Classes, *Classes.findClass(Class));
-  const Translation All{Map, *Root, nullptr, Request.Diags};
-  ImportedJob Job;
-  All.reportKeys(*Root, Request.Counts);
-  All.translate(Job);
-  if (Request.Diags.hasErrors())
-    return std::nullopt;
-  return Job;
+  return translate(Classes, *Classes.findClass(Class), *Root, Request);
 }
 
 std::optional<ImportedJob> importSimuMax(ImportRequest &Request) {

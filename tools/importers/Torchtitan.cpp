@@ -176,17 +176,12 @@ std::optional<ImportedJob> TitanImporter::import() {
   const ast::Section *Class = Root ? findModel(*Root) : nullptr;
   if (!Class)
     return std::nullopt;
-  const Mapping Map(Classes, *Class);
-  const Translation All{Map, *Root, nullptr, Diags};
-  All.reportKeys(*Root, Request.Counts);
-  reportSections(Classes, *Root, Request.Counts, Diags);
-  ImportedJob Job;
-  All.translate(Job);
-  if (Diags.hasErrors())
+  std::optional<ImportedJob> Job = translate(Classes, *Class, *Root, Request);
+  if (!Job)
     return std::nullopt;
-  Job.Model = Class->Label.Text;
-  Job.Comments = {"A job of torchtitan."};
-  append_range(Job.Comments, std::exchange(Job.ModelComments, {}));
+  Job->Model = Class->Label.Text;
+  Job->Comments = {"A job of torchtitan."};
+  append_range(Job->Comments, std::exchange(Job->ModelComments, {}));
   return Job;
 }
 

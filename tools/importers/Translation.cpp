@@ -281,8 +281,9 @@ void Translation::reportKeys(const ForeignValue &Of, KeyCounts &Counts) const {
                join(map_range(Off, Name), ", "));
 }
 
-void reportSections(Pages &Classes, const ForeignValue &Of, KeyCounts &Counts,
-                    DiagnosticEngine &Diags) {
+/// Reports the keys of members that have a class of their own.
+static void reportSections(Pages &Classes, const ForeignValue &Of,
+                           KeyCounts &Counts, DiagnosticEngine &Diags) {
   for (const ForeignValue::Member &M : *Of.Members) {
     const ast::Section *Class = M.Is.Is == ForeignValue::Kind::Map
                                     ? Classes.findClass("in_" + M.Key.Text)
@@ -292,6 +293,20 @@ void reportSections(Pages &Classes, const ForeignValue &Of, KeyCounts &Counts,
     const Mapping Map(Classes, *Class);
     Translation{Map, M.Is, nullptr, Diags}.reportKeys(M.Is, Counts);
   }
+}
+
+std::optional<ImportedJob> translate(Pages &Classes, const ast::Section &Class,
+                                     const ForeignValue &Input,
+                                     ImportRequest &Request) {
+  const Mapping Map(Classes, Class);
+  const Translation All{Map, Input, nullptr, Request.Diags};
+  ImportedJob Job;
+  All.reportKeys(Input, Request.Counts);
+  reportSections(Classes, Input, Request.Counts, Request.Diags);
+  All.translate(Job);
+  if (Request.Diags.hasErrors())
+    return std::nullopt;
+  return Job;
 }
 
 } // namespace foretrace::importers

@@ -3,7 +3,7 @@
 // Applies a mapping to an input: makes the job that its formulas describe.
 #pragma once
 
-#include "tools/importers/ImportedJob.h"
+#include "tools/importers/Importers.h"
 #include "tools/importers/formulas/FormulaEvaluator.h"
 
 namespace foretrace::importers {
@@ -23,9 +23,11 @@ struct Translation {
   void reportKeys(const ForeignValue &Of, KeyCounts &Counts) const;
 };
 
-/// Reports and counts the keys of those members of \p Of for which there is a
-/// class `in_` and their name.
-void reportSections(Pages &Classes, const ForeignValue &Of, KeyCounts &Counts,
-                    DiagnosticEngine &Diags);
+/// Makes the job of \p Input by a class of pages. Reports and counts its keys,
+/// and those of members for which there is a class `in_` and their name.
+/// Nothing after an error.
+std::optional<ImportedJob> translate(Pages &Classes, const ast::Section &Class,
+                                     const ForeignValue &Input,
+                                     ImportRequest &Request);
 
 } // namespace foretrace::importers

@@ -77,10 +77,8 @@ std::optional<CheckSummary> checkLog(CompiledJob &Job, const MemoryBuffer &Log,
     ++Summary.Divergences;
     Out.add(AlikeTraces{{Of}, {Found}});
   };
-  LogSummary Seen;
-  optimus::withJob(Request, Read, [&](const optimus::PartitionJob &J) {
-    Seen = matchLog(J, Log.getBuffer(), Report);
-  });
+  const LogSummary Seen =
+      matchLog(optimus::PartitionJob(Request, Read), Log.getBuffer(), Report);
   Summary.World = *P->Spec.Parallel.World;
   Summary.setRanks(Seen.Ranks);
   Summary.Rows = Seen.Statements;

@@ -35,13 +35,6 @@ private:
   void layers();
   void steps(const std::map<int64_t, std::vector<size_t>> &Headings);
 
-  const PlannedStage &stage(int64_t S) const {
-    return J.Plan.Stages[static_cast<size_t>(S)];
-  }
-  static std::string submodule(int64_t S) {
-    return "submod_" + std::to_string(S);
-  }
-
   const PartitionJob &J;
   const ir::ParallelSpec &Par;
   const StringRef Text;
@@ -142,10 +135,7 @@ void LogMatcher::configuration() {
 }
 
 void LogMatcher::groups() {
-  std::string Stages;
-  for (int64_t S = 0; S < J.stages(); ++S)
-    Stages += (S ? ", " : "") + std::to_string(S) + ": " + list(J.ranks(S));
-  say("stage2rank = ", "\\{([^}]*)\\}", {Stages});
+  say("stage2rank = ", "\\{([^}]*)\\}", {J.ranksOfStages()});
   for (int64_t Rank = 0; Rank < *Par.World; ++Rank)
     say("> [rank:" + std::to_string(Rank) + "] pp group:DeviceMesh('cuda', ",
         "(\\[[0-9, ]*\\])", {list(J.pipelineOf(Rank))});
@@ -157,35 +147,26 @@ void LogMatcher::cuts() {
       {J.Length ? std::to_string(*J.Length) : "",
        std::to_string(J.Graph.Modules), std::to_string(J.stages()),
        std::to_string(J.Graph.Modules / J.stages())});
-  std::string First, Second;
-  for (int64_t S = 0; S < J.stages(); ++S) {
-    const std::string Open = (S ? ", (" : "(") + std::to_string(S) + ", '";
-    First += Open + J.Graph.Values[stage(S).Last].Node + "')";
-    Second += Open + submodule(S) + "')";
-  }
-  say("first metadata_range: ", "\\[([^]]*)\\]", {First});
-  say("second metadata_range: ", "\\[([^]]*)\\]", {Second});
+  say("first metadata_range: ", "\\[([^]]*)\\]", {J.lastNodes()});
+  say("second metadata_range: ", "\\[([^]]*)\\]", {J.submodules()});
 }
 
 void LogMatcher::graph() {
   for (int64_t S = 0; S < J.stages(); ++S) {
-    const std::string Name = submodule(S);
+    const PlannedStage &Stage = J.stage(S);
+    const std::string &Name = Stage.Name;
     // Of one argument Python prints a comma behind it.
     say("n.name:" + Name + ", n.target:" + Name + ", n.args:",
-        "\\(([^)]*[^),]),?\\)", {llvm::join(stage(S).Arguments, ", ")});
-    if (stage(S).Outputs.size() > 1)
-      for (size_t I = 0; I < stage(S).Outputs.size(); ++I)
-        say("--- key:" + stage(S).Outputs[I].Node + ", values:",
-            "\\('([^']*)', ([0-9]+)\\)", {Name, std::to_string(I)});
+        "\\(([^)]*[^),]),?\\)", {llvm::join(Stage.Arguments, ", ")});
+    for (const SplitNode &N : J.Plan.Nodes)
+      if (N.Stage == S && N.Item)
+        say("--- key:" + N.Name + ", values:", "\\('([^']*)', ([0-9]+)\\)",
+            {Name, std::to_string(*N.Item)});
     if (S > 0)
       say("***** stage:" + std::to_string(S) + " >>  from_:",
           "(getitem_?[0-9]*|submod_[0-9]+), to_:(submod_[0-9]+)",
-          {J.firstNodeFor(S), Name});
+          {J.firstNodeFor(S).str(), Name});
   }
-  std::string Special;
-  for (const SpecialNode &N : J.Plan.Special)
-    Special += (Special.empty() ? "'" : ", '") + N.Node + "': (" +
-               std::to_string(N.First) + ", " + std::to_string(N.Last) + ")";
   // Stages that there are not.
   visit("***** stage:", "([0-9]+) >>",
         [&](size_t At, llvm::ArrayRef<StringRef> Seen) {
@@ -194,8 +175,8 @@ void LogMatcher::graph() {
             Report({At, "***** stage:",
                     "1 to " + std::to_string(J.stages() - 1), Seen[0].str()});
         });
-  if (!Special.empty())
-    say("special_nodes: ", "\\{([^}]*)\\}", {Special});
+  if (!J.Plan.Special.empty())
+    say("special_nodes: ", "\\{([^}]*)\\}", {J.specialNodes()});
 }
 
 /// The lines below a heading do not say whose they are: there are as many of
@@ -222,9 +203,8 @@ void LogMatcher::layers() {
           if (Seen[1] != std::to_string(Stage))
             Report({At, "stage of rank " + std::to_string(*Rank),
                     std::to_string(Stage), Seen[1].str()});
-          for (const LayerPart &P : stage(Stage).Parts)
-            ++Lines[{J.keyOf(P),
-                     static_cast<int64_t>(P.Leaves.size()) * J.microBatches()}];
+          for (const LayerPart &P : J.stage(Stage).Parts)
+            ++Lines[{J.keyOf(P), J.calls(P)}];
         });
   visit("layer[", "([a-z0-9_]+)\\]: total=([^,]*), ops=([0-9]+)",
         [&](size_t At, llvm::ArrayRef<StringRef> Seen) {

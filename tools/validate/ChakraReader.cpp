@@ -47,67 +47,37 @@ static void setUnsigned(ChakraAttribute &A, uint64_t Value) {
   A.Integer = Value;
 }
 
+/// Of a varint of any length.
+static void setTruth(ChakraAttribute &A, uint64_t Value) {
+  setUnsigned(A, Value != 0);
+}
+
 static void setReal(ChakraAttribute &A, double Value) {
   A.Is = ChakraAttribute::Form::Real;
   A.Real = Value;
 }
 
-/// Fields of AttributeProto that are varints. False if \p R is at another one.
-static bool readVarint(pbf_reader &R, ChakraAttribute &A) {
-  switch (R.tag()) {
-  case value_field::Int32:
-    setSigned(A, R.get_int32());
+/// Fields of AttributeProto that are numbers. False if \p R is at another one.
+static bool readNumber(pbf_reader &R, ChakraAttribute &A) {
+  switch (R.tag_and_type()) {
+#define NUMBER(FIELD, WIRE, SET, GET)                                          \
+  case protozero::tag_and_type(value_field::FIELD, pbf_wire_type::WIRE):       \
+    SET(A, R.GET());                                                           \
     return true;
-  case value_field::Int64:
-    setSigned(A, R.get_int64());
-    return true;
-  case value_field::Uint32:
-    setUnsigned(A, R.get_uint32());
-    return true;
-  case value_field::Uint64:
-    setUnsigned(A, R.get_uint64());
-    return true;
-  case value_field::Sint32:
-    setSigned(A, R.get_sint32());
-    return true;
-  case value_field::Sint64:
-    setSigned(A, R.get_sint64());
-    return true;
-  case value_field::Bool:
-    setUnsigned(A, R.get_uint64() != 0);
-    return true;
-  }
-  return false;
-}
-
-/// The same for those of a fixed size.
-static bool readFixed(pbf_reader &R, ChakraAttribute &A) {
-  const bool IsLong = is(R, pbf_wire_type::fixed64);
-  switch (R.tag()) {
-  case value_field::Double:
-    if (IsLong)
-      setReal(A, R.get_double());
-    return IsLong;
-  case value_field::Float:
-    if (!IsLong)
-      setReal(A, R.get_float());
-    return !IsLong;
-  case value_field::Fixed32:
-    if (!IsLong)
-      setUnsigned(A, R.get_fixed32());
-    return !IsLong;
-  case value_field::Fixed64:
-    if (IsLong)
-      setUnsigned(A, R.get_fixed64());
-    return IsLong;
-  case value_field::Sfixed32:
-    if (!IsLong)
-      setSigned(A, R.get_sfixed32());
-    return !IsLong;
-  case value_field::Sfixed64:
-    if (IsLong)
-      setSigned(A, R.get_sfixed64());
-    return IsLong;
+    NUMBER(Int32, varint, setSigned, get_int32)
+    NUMBER(Int64, varint, setSigned, get_int64)
+    NUMBER(Uint32, varint, setUnsigned, get_uint32)
+    NUMBER(Uint64, varint, setUnsigned, get_uint64)
+    NUMBER(Sint32, varint, setSigned, get_sint32)
+    NUMBER(Sint64, varint, setSigned, get_sint64)
+    NUMBER(Bool, varint, setTruth, get_uint64)
+    NUMBER(Double, fixed64, setReal, get_double)
+    NUMBER(Float, fixed32, setReal, get_float)
+    NUMBER(Fixed32, fixed32, setUnsigned, get_fixed32)
+    NUMBER(Fixed64, fixed64, setUnsigned, get_fixed64)
+    NUMBER(Sfixed32, fixed32, setSigned, get_sfixed32)
+    NUMBER(Sfixed64, fixed64, setSigned, get_sfixed64)
+#undef NUMBER
   }
   return false;
 }
@@ -141,21 +111,9 @@ static bool readBytes(pbf_reader &R, ChakraAttribute &A) {
 static ChakraAttribute readAttribute(pbf_reader R) {
   ChakraAttribute A;
   while (R.next()) {
-    bool IsRead = false;
-    switch (R.wire_type()) {
-    case pbf_wire_type::varint:
-      IsRead = readVarint(R, A);
-      break;
-    case pbf_wire_type::fixed32:
-    case pbf_wire_type::fixed64:
-      IsRead = readFixed(R, A);
-      break;
-    case pbf_wire_type::length_delimited:
-      IsRead = readBytes(R, A);
-      break;
-    default:
-      break;
-    }
+    const bool IsRead = is(R, pbf_wire_type::length_delimited)
+                            ? readBytes(R, A)
+                            : readNumber(R, A);
     // What the schema does not know is skipped, as protocol buffers do.
     if (!IsRead)
       R.skip();

@@ -134,6 +134,16 @@ std::string ForeignValue::print() const {
   llvm_unreachable("unknown kind of value");
 }
 
+bool areEqual(const ForeignValue &L, const ForeignValue &R) {
+  if (L.isNumber() && R.isNumber())
+    return L.number() == R.number();
+  if (L.Is != R.Is)
+    return false;
+  return L.Is == ForeignValue::Kind::Boolean ? L.Truth == R.Truth
+         : L.Is == ForeignValue::Kind::Text  ? L.Text == R.Text
+                                             : L.Is == ForeignValue::Kind::Null;
+}
+
 ForeignValue readScalar(StringRef Written, SourceRange Range) {
   if (Written == "null" || Written == "~" || Written.empty())
     return ForeignValue::null(Range);

@@ -67,6 +67,10 @@ struct ForeignValue::Member {
   ForeignValue Is;
 };
 
+/// Returns whether two values are the same; numbers by what they are, not by
+/// kind.
+bool areEqual(const ForeignValue &L, const ForeignValue &R);
+
 /// Reads a scalar of JSON or YAML: a number, `true`, `null` and the like; any
 /// other text is one.
 ForeignValue readScalar(llvm::StringRef Written, SourceRange Range);

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/importers/formulas/FormulaEvaluator.h"
+#include "lang/Compute.h"
 #include "lang/diagnostics/Import.h"
-#include "tools/importers/formulas/Functions.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
-#include "llvm/Support/CheckedArithmetic.h"
-#include <cmath>
 
 using namespace llvm;
 using foretrace::ast::BinaryOp;
@@ -234,51 +232,21 @@ ForeignValue FormulaEvaluator::logic(const ast::Binary &B) {
              : ForeignValue();
 }
 
-ForeignValue FormulaEvaluator::compare(BinaryOp Op, const ForeignValue &L,
-                                       const ForeignValue &R) {
-  const double A = L.number(), B = R.number();
-  return ForeignValue::of(Op == BinaryOp::Lt   ? A < B
-                          : Op == BinaryOp::Le ? A <= B
-                          : Op == BinaryOp::Gt ? A > B
-                                               : A >= B);
-}
-
-static std::optional<int64_t> compute(BinaryOp Op, int64_t A, int64_t B) {
-  switch (Op) {
-  case BinaryOp::Add:
-    return checkedAdd(A, B);
-  case BinaryOp::Sub:
-    return checkedSub(A, B);
-  case BinaryOp::Mul:
-    return checkedMul(A, B);
-  default:
-    if (B == 0 || A == INT64_MIN)
-      return std::nullopt;
-    return Op == BinaryOp::Mod ? A % B : A / B;
-  }
-}
-
 ForeignValue FormulaEvaluator::arithmetic(BinaryOp Op, const ForeignValue &L,
                                           const ForeignValue &R,
                                           SourceRange Use) {
   const SourceRange Range = L.Range.isValid() ? L.Range : R.Range;
   const bool AreIntegers = L.Is == Kind::Integer && R.Is == Kind::Integer;
-  const bool IsExact =
-      Op != BinaryOp::Div || (R.Integer != 0 && L.Integer % R.Integer == 0);
+  const bool IsExact = Op != BinaryOp::Div || R.Integer == -1 ||
+                       (R.Integer != 0 && L.Integer % R.Integer == 0);
   if (AreIntegers && IsExact) {
-    if (const std::optional<int64_t> Made = compute(Op, L.Integer, R.Integer))
+    if (const auto Made = compute(Op, L.Integer, R.Integer))
       return ForeignValue::of(*Made, Range);
     return overflow(Range, Use);
   }
-  const double A = L.number(), B = R.number();
-  if ((Op == BinaryOp::Div || Op == BinaryOp::Mod) && B == 0)
+  if ((Op == BinaryOp::Div || Op == BinaryOp::Mod) && R.number() == 0)
     return overflow(Range, Use);
-  return ForeignValue::of(Op == BinaryOp::Add   ? A + B
-                          : Op == BinaryOp::Sub ? A - B
-                          : Op == BinaryOp::Mul ? A * B
-                          : Op == BinaryOp::Div ? A / B
-                                                : std::fmod(A, B),
-                          Range);
+  return ForeignValue::of(compute(Op, L.number(), R.number()), Range);
 }
 
 ForeignValue FormulaEvaluator::binary(const ast::Binary &B, SourceRange Use) {
@@ -294,7 +262,7 @@ ForeignValue FormulaEvaluator::binary(const ast::Binary &B, SourceRange Use) {
   if (!needsNumber(L) || !needsNumber(R))
     return {};
   if (B.Op >= BinaryOp::Lt && B.Op <= BinaryOp::Ge)
-    return compare(B.Op, L, R);
+    return ForeignValue::of(compare(B.Op, L.number(), R.number()));
   return arithmetic(B.Op, L, R, Use);
 }
 

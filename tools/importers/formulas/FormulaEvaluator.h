@@ -16,8 +16,12 @@ struct WrittenKey {
   }
 };
 
-/// Evaluates formulas. Integers are checked; the other numbers are those of
-/// Python.
+/// Calls the function \p Name of formulas with arguments that are all there.
+/// Its result is missing after an error.
+ForeignValue callFunction(llvm::StringRef Name, llvm::ArrayRef<ForeignValue> Of,
+                          DiagnosticEngine &Diags);
+
+/// Evaluates formulas. Numbers are those of Python, but integers are checked.
 class FormulaEvaluator {
 public:
   /// Keys are members of \p Input, then of the \p Outer map, if there is one.
@@ -60,8 +64,6 @@ private:
   ForeignValue logic(const ast::Binary &B);
   ForeignValue arithmetic(ast::BinaryOp Op, const ForeignValue &L,
                           const ForeignValue &R, SourceRange Use);
-  ForeignValue compare(ast::BinaryOp Op, const ForeignValue &L,
-                       const ForeignValue &R);
   ForeignValue call(const ast::Call &C);
   std::optional<ForeignValue> form(const ast::Call &C);
   ForeignValue first(const ast::Call &C);

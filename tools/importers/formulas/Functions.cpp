@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/importers/formulas/Functions.h"
+//
+// The functions that formulas call.
+#include "lang/Compute.h"
 #include "lang/diagnostics/Import.h"
+#include "tools/importers/formulas/FormulaEvaluator.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>
@@ -11,16 +14,6 @@ namespace foretrace::importers {
 
 using Kind = ForeignValue::Kind;
 using Values = ArrayRef<ForeignValue>;
-
-bool areEqual(const ForeignValue &L, const ForeignValue &R) {
-  if (L.isNumber() && R.isNumber())
-    return L.number() == R.number();
-  if (L.Is != R.Is)
-    return false;
-  return L.Is == Kind::Boolean ? L.Truth == R.Truth
-         : L.Is == Kind::Text  ? L.Text == R.Text
-                               : L.Is == Kind::Null;
-}
 
 // Each of the following is a function of formulas, with the name that the table
 // below has for it.
@@ -236,38 +229,27 @@ static ForeignValue trunc(Values Of, DiagnosticEngine &) {
   return ForeignValue::of(std::trunc(Of[0].number()), Of[0].Range);
 }
 
-static ForeignValue least(Values Of, DiagnosticEngine &) {
-  return Of[0].number() <= Of[1].number() ? Of[0] : Of[1];
+/// The first argument if they are in the order \p Op, as of `min` and `max`.
+template <BinaryOp Op>
+static ForeignValue choose(Values Of, DiagnosticEngine &) {
+  return compare(Op, Of[0].number(), Of[1].number()) ? Of[0] : Of[1];
 }
 
-static ForeignValue most(Values Of, DiagnosticEngine &) {
-  return Of[0].number() >= Of[1].number() ? Of[0] : Of[1];
-}
-
-/// The quotient of two numbers; missing after an error.
-static std::optional<double> quotient(Values Of, DiagnosticEngine &Diags) {
+/// The quotient of two numbers, rounded by \p Round.
+template <double (*Round)(double)>
+static ForeignValue quotient(Values Of, DiagnosticEngine &Diags) {
   if (Of[1].number() != 0)
-    return Of[0].number() / Of[1].number();
+    return ForeignValue::of(Round(Of[0].number() / Of[1].number()),
+                            Of[0].Range);
   Diags.report(Of[1].Range, diag::ImportOverflow);
-  return std::nullopt;
-}
-
-static ForeignValue floorDiv(Values Of, DiagnosticEngine &Diags) {
-  const std::optional<double> Made = quotient(Of, Diags);
-  return Made ? ForeignValue::of(std::floor(*Made), Of[0].Range)
-              : ForeignValue();
-}
-
-static ForeignValue ceilDiv(Values Of, DiagnosticEngine &Diags) {
-  const std::optional<double> Made = quotient(Of, Diags);
-  return Made ? ForeignValue::of(std::ceil(*Made), Of[0].Range)
-              : ForeignValue();
+  return {};
 }
 
 static ForeignValue roundUp(Values Of, DiagnosticEngine &Diags) {
-  const std::optional<double> Made = quotient(Of, Diags);
-  return Made ? ForeignValue::of(std::ceil(*Made) * Of[1].number(), Of[0].Range)
-              : ForeignValue();
+  const ForeignValue Times = quotient<std::ceil>(Of, Diags);
+  return Times.isMissing()
+             ? Times
+             : ForeignValue::of(Times.number() * Of[1].number(), Of[0].Range);
 }
 
 namespace {
@@ -285,10 +267,10 @@ struct Function {
 
 static constexpr Function Functions[] = {
     {"at", 2, Function::Any, at},
-    {"ceil_div", 2, Function::Numbers, ceilDiv},
+    {"ceil_div", 2, Function::Numbers, quotient<std::ceil>},
     {"contains", 2, Function::Any, contains},
     {"expression", 1, Function::Text, expression},
-    {"floor_div", 2, Function::Numbers, floorDiv},
+    {"floor_div", 2, Function::Numbers, quotient<std::floor>},
     {"index_of", 2, Function::List, indexOf},
     {"indices_of", 2, Function::List, indicesOf},
     {"is_list", 1, Function::Any, isList},
@@ -296,9 +278,9 @@ static constexpr Function Functions[] = {
     {"join", 2, Function::List, joined},
     {"last_number", 1, Function::Any, lastNumber},
     {"length", 1, Function::Any, length},
-    {"max", 2, Function::Numbers, most},
+    {"max", 2, Function::Numbers, choose<BinaryOp::Ge>},
     {"member", 2, Function::Any, member},
-    {"min", 2, Function::Numbers, least},
+    {"min", 2, Function::Numbers, choose<BinaryOp::Le>},
     {"number", 1, Function::Any, number},
     {"pattern", 1, Function::List, pattern},
     {"quoted", 1, Function::Text, quoted},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "lang/Compute.h"
 #include "tools/importers/readers/PythonReader.h"
 #include "llvm/ADT/STLExtras.h"
-#include <cmath>
 
 using namespace llvm;
 
@@ -35,6 +35,15 @@ bool PythonReader::spend(const ForeignValue &V) {
   return IsEnough;
 }
 
+ForeignValue PythonReader::expression() {
+  Variables None;
+  ForeignValue V = whole(None);
+  return here().Is == PythonKind::NewLine &&
+                 Tokens[Next + 1].Is == PythonKind::End
+             ? V
+             : ForeignValue();
+}
+
 /// An expression up to a comma, a closing bracket or the end of the line. If
 /// more follows than is understood, all of it is a text.
 ForeignValue PythonReader::whole(Variables &Known) {
@@ -51,18 +60,40 @@ ForeignValue PythonReader::whole(Variables &Known) {
   return written(Begin);
 }
 
+/// Sums of lists, and lists times integers; missing if it is neither.
+static ForeignValue combineLists(StringRef Sign, const ForeignValue &L,
+                                 const ForeignValue &R) {
+  constexpr size_t MaxElements = 10000; // more than layers of any model
+  using Kind = ForeignValue::Kind;
+  const ForeignValue &List = L.Is == Kind::List ? L : R;
+  const ForeignValue &Other = L.Is == Kind::List ? R : L;
+  if (List.Is != Kind::List)
+    return {};
+  std::vector<ForeignValue> All;
+  const size_t Size = List.Elements->size();
+  if (Sign == "+" && Other.Is == Kind::List &&
+      Size + Other.Elements->size() <= MaxElements) {
+    All = *L.Elements;
+    append_range(All, *R.Elements);
+  } else if (Sign == "*" && Other.Is == Kind::Integer && Other.Integer >= 0 &&
+             static_cast<uint64_t>(Other.Integer) <= MaxElements &&
+             static_cast<size_t>(Other.Integer) * Size <= MaxElements) {
+    for (int64_t I = 0; I != Other.Integer; ++I)
+      append_range(All, *List.Elements);
+  } else {
+    return {};
+  }
+  return ForeignValue::of(std::move(All), L.Range.to(R.Range));
+}
+
 static ForeignValue combine(StringRef Sign, const ForeignValue &L,
                             const ForeignValue &R) {
+  const BinaryOp Op = Sign == "//" ? BinaryOp::FloorDiv : operatorOf(Sign);
   if (!L.isNumber() || !R.isNumber())
+    return combineLists(Sign, L, R);
+  if ((Op == BinaryOp::Div || Op == BinaryOp::FloorDiv) && R.number() == 0)
     return {};
-  const double A = L.number(), B = R.number();
-  if ((Sign == "/" || Sign == "//") && B == 0)
-    return {};
-  return ForeignValue::of(Sign == "+"    ? A + B
-                          : Sign == "-"  ? A - B
-                          : Sign == "*"  ? A * B
-                          : Sign == "//" ? std::floor(A / B)
-                                         : A / B,
+  return ForeignValue::of(compute(Op, L.number(), R.number()),
                           L.Range.to(R.Range));
 }
 

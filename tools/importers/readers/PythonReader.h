@@ -4,11 +4,30 @@
 // PythonExpressions.cpp expressions.
 #pragma once
 
-#include "tools/importers/readers/PythonTokens.h"
 #include "tools/importers/readers/ReadPython.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace foretrace::importers {
+
+enum class PythonKind : unsigned char {
+  Name,
+  Number,
+  Text,
+  Sign,
+  NewLine,
+  End
+};
+
+struct PythonToken {
+  PythonKind Is = PythonKind::End;
+  llvm::StringRef Spelling; ///< of a text, what is between the quotes
+  size_t Begin = 0, End = 0;
+  size_t Column = 0; ///< of the first token of a line
+};
+
+/// Splits a file into tokens, of which the last two are the end of a line and
+/// that of the file. There are no ends of lines between brackets.
+std::vector<PythonToken> splitPython(llvm::StringRef All);
 
 /// Expressions, and functions that call others, may nest this deep.
 inline constexpr unsigned MaxPythonDepth = 50;
@@ -19,6 +38,9 @@ public:
   explicit PythonReader(SourceText Text)
       : Source(Text), Tokens(splitPython(Text.str())) {}
   std::vector<PythonFunction> run();
+  /// Reads a text that is one expression, without variables. Missing if it is
+  /// none.
+  ForeignValue expression();
 
 private:
   using Variables = llvm::StringMap<ForeignValue>;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/importers/readers/ReadArguments.h"
+#include "tools/importers/readers/ReadPython.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -7,107 +8,6 @@
 using namespace llvm;
 
 namespace foretrace::importers {
-
-/// Elements that a list of a flag may have: more than layers of any model.
-static constexpr size_t MaxElements = 10000;
-
-namespace {
-
-/// Lists as Python writes them: sums, products with integers and brackets.
-class PythonList {
-public:
-  explicit PythonList(StringRef Text) : Rest(Text) {}
-
-  std::optional<std::vector<int64_t>> read() {
-    std::optional<Number> All = sum();
-    if (!All || !Rest.trim().empty() || !All->IsList)
-      return std::nullopt;
-    return All->Elements;
-  }
-
-private:
-  /// A list, or an integer as a list of one.
-  struct Number {
-    std::vector<int64_t> Elements;
-    bool IsList = false;
-  };
-
-  bool take(char C) {
-    Rest = Rest.ltrim();
-    return Rest.consume_front(StringRef(&C, 1));
-  }
-  std::optional<Number> sum();
-  std::optional<Number> product();
-  std::optional<Number> operand();
-
-  StringRef Rest;
-  unsigned Depth = 0;
-};
-
-} // namespace
-
-std::optional<PythonList::Number> PythonList::operand() {
-  constexpr unsigned MaxDepth = 32;
-  if (++Depth > MaxDepth)
-    return std::nullopt;
-  Number Made;
-  if (take('(')) {
-    std::optional<Number> Inner = sum();
-    if (!Inner || !take(')'))
-      return std::nullopt;
-    Made = *Inner;
-  } else if (take('[')) {
-    Made.IsList = true;
-    while (!take(']')) {
-      const std::optional<Number> Element = sum();
-      if (!Element || Element->IsList)
-        return std::nullopt;
-      Made.Elements.push_back(Element->Elements.front());
-      take(',');
-    }
-  } else {
-    int64_t Integer;
-    Rest = Rest.ltrim();
-    if (Rest.consumeInteger(10, Integer))
-      return std::nullopt;
-    Made.Elements = {Integer};
-  }
-  --Depth;
-  return Made;
-}
-
-std::optional<PythonList::Number> PythonList::product() {
-  std::optional<Number> Left = operand();
-  while (Left && take('*')) {
-    std::optional<Number> Right = operand();
-    if (!Right || Left->IsList == Right->IsList)
-      return std::nullopt;
-    if (!Left->IsList)
-      std::swap(Left, Right);
-    const int64_t Times = Right->Elements.front();
-    constexpr int64_t MaxTimes = MaxElements;
-    if (Times < 0 || Times > MaxTimes ||
-        Times * Left->Elements.size() > MaxElements)
-      return std::nullopt;
-    Number Made{{}, true};
-    for (int64_t I = 0; I != Times; ++I)
-      append_range(Made.Elements, Left->Elements);
-    Left = Made;
-  }
-  return Left;
-}
-
-std::optional<PythonList::Number> PythonList::sum() {
-  std::optional<Number> Left = product();
-  while (Left && take('+')) {
-    const std::optional<Number> Right = product();
-    if (!Right || !Left->IsList || !Right->IsList ||
-        Left->Elements.size() + Right->Elements.size() > MaxElements)
-      return std::nullopt;
-    append_range(Left->Elements, Right->Elements);
-  }
-  return Left;
-}
 
 static ForeignValue listOf(ArrayRef<int64_t> Integers, SourceRange Range) {
   std::vector<ForeignValue> Elements;
@@ -124,6 +24,20 @@ static std::optional<std::vector<int64_t>> integersOf(StringRef Word) {
     if (Part.trim().getAsInteger(10, Integer))
       return std::nullopt;
     All.push_back(Integer);
+  }
+  return All;
+}
+
+/// `[0]*3+[1]*58`; nothing if that is no list of integers.
+static std::optional<std::vector<int64_t>> listOfPython(StringRef Word) {
+  const ForeignValue Read = readPythonExpression(Word);
+  if (Read.Is != ForeignValue::Kind::List)
+    return std::nullopt;
+  std::vector<int64_t> All;
+  for (const ForeignValue &E : *Read.Elements) {
+    if (E.Is != ForeignValue::Kind::Integer)
+      return std::nullopt;
+    All.push_back(E.Integer);
   }
   return All;
 }
@@ -173,7 +87,7 @@ ForeignValue readArgument(StringRef Word, SourceRange Range) {
   if (Word == "None")
     return ForeignValue::null(Range);
   if (Word.contains('['))
-    if (const auto All = PythonList(Word).read())
+    if (const auto All = listOfPython(Word))
       return listOf(*All, Range);
   if (Word.contains(','))
     if (const auto All = integersOf(Word))

@@ -201,6 +201,10 @@ std::vector<PythonFunction> readPython(SourceText Text) {
   return PythonReader(Text).run();
 }
 
+ForeignValue readPythonExpression(StringRef Text) {
+  return PythonReader(SourceText({}, Text)).expression();
+}
+
 const PythonFunction *
 chooseFunction(ArrayRef<PythonFunction> All, StringRef Wanted,
                function_ref<bool(const ForeignValue &)> IsConfiguration,

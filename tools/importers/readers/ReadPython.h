@@ -25,6 +25,10 @@ struct PythonFunction {
 /// other expression is a bare text, as it is written.
 std::vector<PythonFunction> readPython(SourceText Text);
 
+/// Evaluates an expression of Python without names, such as `[0]*3+[1]*58`.
+/// Missing if it is none; a text that is not understood may also be a bare one.
+ForeignValue readPythonExpression(llvm::StringRef Text);
+
 /// The function of the name \p Wanted, or, if that is empty, the only one that
 /// returns a configuration. Reports a file with none or several; \p Tool is
 /// what such a file belongs to, "torchtitan".

@@ -94,11 +94,10 @@ void ScriptReader::setScheduler() {
   }
   const auto Set = [&](StringRef From, ArrayRef<StringRef> Names) {
     if (Given.count(From))
-      for (StringRef Name : Names) {
-        Traced Count;
-        Count.add(std::to_string(Given[From]), Text.range(0, 0));
-        S.Variables.try_emplace(Name, shell::Variable{{Count}, false});
-      }
+      for (StringRef Name : Names)
+        S.Variables.try_emplace(
+            Name, shell::Variable{shell::countOf(Given[From], Text.range(0, 0)),
+                                  false});
   };
   for (StringRef Nodes : {"nodes", "N"})
     Set(Nodes, {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `$(( ))`: integers as in C.
+#include "lang/Compute.h"
 #include "tools/importers/shell/ShellWords.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -41,50 +42,35 @@ private:
   unsigned Depth = 0;
 };
 
-/// Binary operators from the loosest to the tightest; in a level those that
-/// others begin with come last.
-constexpr std::array<std::array<StringLiteral, 4>, 6> Levels = {{
-    {StringLiteral("||"), "", "", ""},
-    {StringLiteral("&&"), "", "", ""},
-    {StringLiteral("=="), "!=", "", ""},
-    {StringLiteral("<="), ">=", "<", ">"},
-    {StringLiteral("+"), "-", "", ""},
-    {StringLiteral("*"), "/", "%", ""},
-}};
+/// Binary operators from the loosest level to the tightest; in a level those
+/// that others begin with come last.
+struct Operator {
+  unsigned Level;
+  StringLiteral Spelling;
+  BinaryOp Is;
+};
+constexpr Operator Operators[] = {
+    {0, "||", BinaryOp::Or}, {1, "&&", BinaryOp::And}, {2, "==", BinaryOp::Eq},
+    {2, "!=", BinaryOp::Ne}, {3, "<=", BinaryOp::Le},  {3, ">=", BinaryOp::Ge},
+    {3, "<", BinaryOp::Lt},  {3, ">", BinaryOp::Gt},   {4, "+", BinaryOp::Add},
+    {4, "-", BinaryOp::Sub}, {5, "*", BinaryOp::Mul},  {5, "/", BinaryOp::Div},
+    {5, "%", BinaryOp::Mod}};
+constexpr unsigned NumLevels = 6;
 
 } // namespace
 
-static MaybeInt apply(StringRef Operator, int64_t A, int64_t B) {
-  if (Operator == "||")
-    return A || B;
-  if (Operator == "&&")
-    return A && B;
-  if (Operator == "==")
-    return A == B;
-  if (Operator == "!=")
-    return A != B;
-  if (Operator == "<=")
-    return A <= B;
-  if (Operator == ">=")
-    return A >= B;
-  if (Operator == "<")
-    return A < B;
-  if (Operator == ">")
-    return A > B;
-  if (Operator == "+")
-    return checkedAdd(A, B);
-  if (Operator == "-")
-    return checkedSub(A, B);
-  if (Operator == "*")
-    return checkedMul(A, B);
+/// Quotients are rounded towards 0.
+static MaybeInt apply(BinaryOp Op, int64_t A, int64_t B) {
+  if (Op != BinaryOp::Div && Op != BinaryOp::Mod)
+    return compute(Op, A, B);
   if (B == 0 || A == INT64_MIN)
     return std::nullopt;
-  return Operator == "/" ? A / B : A % B;
+  return Op == BinaryOp::Div ? A / B : A % B;
 }
 
 bool Arithmetic::take(StringRef Operator) {
   Rest = Rest.ltrim();
-  return !Operator.empty() && Rest.consume_front(Operator);
+  return Rest.consume_front(Operator);
 }
 
 bool Arithmetic::descend() {
@@ -110,19 +96,18 @@ MaybeInt Arithmetic::conditional() {
 }
 
 MaybeInt Arithmetic::binary(unsigned Level) {
-  if (Level == Levels.size())
+  if (Level == NumLevels)
     return unary();
   MaybeInt Left = binary(Level + 1);
-  while (true) {
-    StringRef Taken;
-    for (StringRef Operator : Levels[Level])
-      if (Taken.empty() && take(Operator))
-        Taken = Operator;
-    if (Taken.empty())
-      return Left;
+  const auto IsNext = [&](const Operator &O) {
+    return O.Level == Level && take(O.Spelling);
+  };
+  for (const Operator *O;
+       (O = find_if(Operators, IsNext)) != std::end(Operators);) {
     const MaybeInt Right = binary(Level + 1);
-    Left = Left && Right ? apply(Taken, *Left, *Right) : std::nullopt;
+    Left = Left && Right ? apply(O->Is, *Left, *Right) : std::nullopt;
   }
+  return Left;
 }
 
 MaybeInt Arithmetic::unary() {

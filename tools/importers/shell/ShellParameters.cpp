@@ -160,7 +160,7 @@ void Expander::parameter(StringRef Inside, StringRef Whole, bool IsQuoted) {
     const size_t Length = IsOfAll          ? Value->size()
                           : Value->empty() ? 0
                                            : Value->front().Text.size();
-    Value = countOf(Length, S.originOf(Whole.data()));
+    Value = countOf(static_cast<int64_t>(Length), S.originOf(Whole.data()));
   }
   const bool IsSlice =
       Rest.size() > 1 && Rest[0] == ':' && !StringRef("-=+?").contains(Rest[1]);

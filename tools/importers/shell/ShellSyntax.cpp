@@ -34,6 +34,17 @@ private:
   bool takeWord(StringRef Word);
   bool isAt(ArrayRef<StringRef> Ends);
   StringRef peek() const { return Rest.take_front(rawLength(Rest)); }
+  StringRef take() {
+    const StringRef Word = peek();
+    Rest = Rest.drop_front(Word.size());
+    return Word;
+  }
+  /// Takes the body of a loop.
+  void body(Command &Of, Commands Condition = {}) {
+    takeWord("do");
+    Of.Branches.push_back({std::move(Condition), list({"done"}), {}});
+    takeWord("done");
+  }
   void skipSeparators();
   Command command();
   Command simple();
@@ -126,11 +137,8 @@ Command Parser::conditional() {
     B.Body = list({"elif", "else", "fi"});
     Made.Branches.push_back(std::move(B));
   } while (takeWord("elif"));
-  if (takeWord("else")) {
-    Branch B;
-    B.Body = list({"fi"});
-    Made.Branches.push_back(std::move(B));
-  }
+  if (takeWord("else"))
+    Made.Branches.push_back({{}, list({"fi"}), {}});
   takeWord("fi");
   return Made;
 }
@@ -139,12 +147,7 @@ Command Parser::loop(bool IsUntil) {
   Command Made;
   Made.Is = Command::Kind::While;
   Made.IsNegated = IsUntil;
-  Branch B;
-  B.Condition = list({"do"});
-  takeWord("do");
-  B.Body = list({"done"});
-  takeWord("done");
-  Made.Branches.push_back(std::move(B));
+  body(Made, list({"do"}));
   return Made;
 }
 
@@ -161,20 +164,14 @@ Command Parser::forLoop() {
     Rest = Rest.drop_front(Length);
   } else {
     Made.Is = Command::Kind::For;
-    Made.Words.push_back(peek());
-    Rest = skipBlanks(Rest.drop_front(peek().size()), false);
+    Made.Words.push_back(take());
+    Rest = skipBlanks(Rest, false);
     Rest.consume_front("in");
     for (Rest = skipBlanks(Rest, false); rawLength(Rest) != 0;
-         Rest = skipBlanks(Rest, false)) {
-      Made.Words.push_back(peek());
-      Rest = Rest.drop_front(peek().size());
-    }
+         Rest = skipBlanks(Rest, false))
+      Made.Words.push_back(take());
   }
-  Branch B;
-  takeWord("do");
-  B.Body = list({"done"});
-  takeWord("done");
-  Made.Branches.push_back(std::move(B));
+  body(Made);
   return Made;
 }
 
@@ -196,8 +193,7 @@ Command Parser::caseOf() {
   Command Made;
   Made.Is = Command::Kind::Case;
   Rest = skipBlanks(Rest, true);
-  Made.Words.push_back(peek());
-  Rest = Rest.drop_front(peek().size());
+  Made.Words.push_back(take());
   takeWord("in");
   while (!takeWord("esac") && !Rest.empty()) {
     Branch B;
@@ -236,8 +232,7 @@ bool Parser::assignment(Command &To) {
     }
     Rest.consume_front(")");
   } else {
-    Made.Values.push_back(peek());
-    Rest = Rest.drop_front(peek().size());
+    Made.Values.push_back(take());
   }
   To.Assignments.push_back(std::move(Made));
   return true;
@@ -251,8 +246,7 @@ void Parser::redirection() {
   if (IsDocument)
     Rest.consume_front("-");
   Rest = skipBlanks(Rest, false);
-  const StringRef Target = peek();
-  Rest = Rest.drop_front(Target.size());
+  const StringRef Target = take();
   if (IsDocument)
     Documents.push_back(Target.trim("'\"\\"));
 }
@@ -274,10 +268,9 @@ Command Parser::simple() {
       redirection();
       continue;
     }
-    const StringRef Word = peek();
+    const StringRef Word = take();
     if (Word.empty())
       break;
-    Rest = Rest.drop_front(Word.size());
     if (isDigit(Word.front()) && Word.size() == 1 &&
         (Rest.starts_with(">") || Rest.starts_with("<")))
       continue; // the number of a redirection
@@ -354,9 +347,7 @@ Command Parser::plain() {
     Rest = Rest.drop_front();
     Made.Is = Command::Kind::Group;
     Made.IsSubshell = IsSubshell;
-    Branch B;
-    B.Body = list({"}"});
-    Made.Branches.push_back(std::move(B));
+    Made.Branches.push_back({{}, list({"}"}), {}});
     Rest = Rest.drop_front(Rest.empty() ? 0 : 1);
     return Made;
   }

@@ -36,9 +36,16 @@ static std::optional<bool> combine(bool Decides, std::optional<bool> L,
   return L && R ? std::optional(!Decides) : std::nullopt;
 }
 
-static size_t findWord(ArrayRef<Traced> Of, StringRef Word) {
-  return find_if(Of, [&](const Traced &W) { return W.Text == Word; }) -
-         Of.begin();
+/// The parts of a condition between the words \p At.
+static std::vector<ArrayRef<Traced>> splitAt(ArrayRef<Traced> Of,
+                                             StringRef At) {
+  std::vector<ArrayRef<Traced>> Parts = {{}};
+  for (const Traced &W : Of)
+    if (W.Text == At)
+      Parts.emplace_back();
+    else
+      Parts.back() = {Parts.back().empty() ? &W : Parts.back().begin(), &W + 1};
+  return Parts;
 }
 
 /// Takes `!` off the start of \p Of; whether they say the opposite.
@@ -58,19 +65,11 @@ static std::optional<bool> negate(bool IsNegated, std::optional<bool> Is) {
 Follower::Status Follower::test(ArrayRef<Traced> Of) {
   const bool IsNegated = takeNegations(Of);
   Status Any = false;
-  for (bool IsLast = false; !IsLast;) {
-    const size_t Or = findWord(Of, "-o");
-    ArrayRef<Traced> Part = Of.take_front(Or);
+  for (ArrayRef<Traced> Part : splitAt(Of, "-o")) {
     Status All = true;
-    for (bool IsLastOfPart = false; !IsLastOfPart;) {
-      const size_t And = findWord(Part, "-a");
-      All = combine(false, All, comparison(Part.take_front(And)));
-      IsLastOfPart = And == Part.size();
-      Part = Part.drop_front(IsLastOfPart ? And : And + 1);
-    }
+    for (ArrayRef<Traced> Condition : splitAt(Part, "-a"))
+      All = combine(false, All, comparison(Condition));
     Any = combine(true, Any, All);
-    IsLast = Or == Of.size();
-    Of = Of.drop_front(IsLast ? Or : Or + 1);
   }
   return negate(IsNegated, Any);
 }

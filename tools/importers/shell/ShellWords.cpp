@@ -149,7 +149,7 @@ std::optional<ArrayRef<Traced>> Expander::lookUp(StringRef Name) const {
   return ArrayRef(Found->second.Elements);
 }
 
-std::vector<Traced> countOf(size_t Number, SourceRange Where) {
+std::vector<Traced> countOf(int64_t Number, SourceRange Where) {
   Traced Count;
   Count.add(std::to_string(Number), Where);
   return {Count};
@@ -179,7 +179,8 @@ std::optional<std::vector<Traced>> Expander::member(ArrayRef<Traced> Of,
 std::optional<std::vector<Traced>>
 Expander::select(StringRef Name, StringRef Index, StringRef Whole) {
   if (Name == "#")
-    return countOf(S.Arguments.size(), S.originOf(Whole.data()));
+    return countOf(static_cast<int64_t>(S.Arguments.size()),
+                   S.originOf(Whole.data()));
   // An index may set variables, so it comes before them.
   std::optional<int64_t> At = 0;
   const std::optional<ArrayRef<Traced>> Named = lookUp(Name);
@@ -217,13 +218,10 @@ size_t Expander::dollar(StringRef Raw, bool IsQuoted) {
       parameter(Inside, Raw, IsQuoted);
     else if (!Inside.consume_front("(") || !Inside.consume_back(")"))
       substitution(Rest.slice(1, Length - 1), Raw, IsQuoted);
-    else if (const auto Value = arithmetic(Inside)) {
-      Traced Number;
-      Number.add(std::to_string(*Value), S.originOf(Raw.data()));
-      insert({Number}, IsQuoted, false);
-    } else {
+    else if (const auto Value = arithmetic(Inside))
+      insert(countOf(*Value, S.originOf(Raw.data())), IsQuoted, false);
+    else
       put(Raw.take_front(1 + Length), S.originOf(Raw.data()));
-    }
     return 1 + Length;
   }
   StringRef Name =
@@ -303,20 +301,15 @@ std::vector<Traced> Expander::words(StringRef Raw) {
   return Outer;
 }
 
+/// As in quotes, but quotes themselves count.
 Traced Expander::text(StringRef Raw) {
-  // As in quotes, but quotes themselves count.
-  std::vector<Traced> Outer;
-  std::swap(Outer, Made);
-  const bool WasOpen = std::exchange(IsOpen, false);
-  expand(Raw, false);
+  const std::vector<Traced> Of = words(Raw);
   Traced All;
-  for (const Traced &W : Made) {
-    if (&W != &Made.front())
+  for (const Traced &W : Of) {
+    if (&W != &Of.front())
       All.add(' ', W.At.empty() ? SourceRange() : W.At.front());
     All.add(W);
   }
-  std::swap(Outer, Made);
-  IsOpen = WasOpen;
   return All;
 }
 
@@ -336,9 +329,8 @@ std::optional<int64_t> Expander::arithmetic(StringRef Expression) {
         return Integer;
       },
       [&](StringRef Name, int64_t Value) {
-        Traced Number;
-        Number.add(std::to_string(Value), S.originOf(Expression.data()));
-        S.Variables[Name] = {{Number}, false};
+        S.Variables[Name] = {countOf(Value, S.originOf(Expression.data())),
+                             false};
       });
 }
 

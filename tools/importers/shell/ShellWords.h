@@ -111,7 +111,7 @@ inline bool areAll(llvm::StringRef Index) {
   return Index == "@" || Index == "*";
 }
 /// A number as the value of a variable.
-std::vector<Traced> countOf(size_t Number, SourceRange Where);
+std::vector<Traced> countOf(int64_t Number, SourceRange Where);
 
 /// A pattern of a shell, such as `*.sh`.
 class Pattern {
