@@ -29,6 +29,8 @@ config.environment["PATH"] = os.pathsep.join(
     [config.tool_dir, config.llvm_tools_dir, os.path.dirname(sys.executable),
      os.environ["PATH"]])
 config.environment["LC_ALL"] = "C.UTF-8"
+# Modules that scripts of tests share.
+config.environment["PYTHONPATH"] = os.path.join(config.test_source_root, "support")
 config.environment["FORETRACE_VERIFY_EACH"] = "1"
 config.environment["FILECHECK_OPTS"] = "--dump-input-context=8"
 

@@ -13,19 +13,18 @@ of other layouts of a model, of other models, and of other sequences.
 import argparse
 import json
 import pathlib
-import subprocess
 import sys
-import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "conformance"))
+sys.path += [str(pathlib.Path(__file__).parents[1] / name) for name in ("conformance", "support")]
 import megatron_job
+import tool
 
 OF_MODEL = ("layers", "hidden", "ffn", "heads", "num_experts", "topk")
 
 
 def job_of(config, args, cost):
-    with tempfile.TemporaryDirectory() as folder:
-        job = megatron_job.write(args.foretrace, config, "all", folder)
+    with tool.scratch() as folder:
+        job = megatron_job.write(config, "all", folder)
         text = pathlib.Path(job).read_text(encoding="utf-8").replace(
             "emit megatron", f"cluster : pod {{ nodes = {args.nodes} }}\n{cost}\nemit megatron")
     return f'import "{args.cluster}" as pod\n{text}'
@@ -36,9 +35,8 @@ def calibrate(args, folder, config, cost, out):
     job = out.with_suffix(".fore")
     job.write_text(job_of(config, args, cost))
     traces = ",".join(str(path) for path in sorted(folder.glob("rank*.txt")))
-    run = subprocess.run([args.foretrace, "calibrate", job, "--trace", traces, "--kernels",
-                          "-o", out, "--format=csv"],
-                         capture_output=True, text=True, check=False)
+    run = tool.attempt("calibrate", job, "--trace", traces, "--kernels", "-o", out,
+                       "--format=csv")
     if run.returncode != 0:
         sys.exit(run.stderr)
     columns, values = (line.split(",") for line in run.stderr.splitlines()[-2:])
@@ -60,12 +58,12 @@ def main():
     parser.add_argument("--cluster", default="clusters/h100.toml")
     parser.add_argument("--nodes", type=int, default=2)
     args = parser.parse_args()
+    tool.PROGRAM = args.foretrace
     runs = {path.parent: json.loads(path.read_text(encoding="ascii"))
             for path in sorted(args.traces.glob(f"{args.runs}/config.json"))}
     runs = {folder: config for folder, config in runs.items() if config.get("num_experts")}
     kinds = {"other layouts of a model": [], "other models": [], "other sequences": []}
-    with tempfile.TemporaryDirectory() as scratch:
-        out = pathlib.Path(scratch)
+    with tool.scratch() as out:
         for folder, config in runs.items():
             calibrate(args, folder, config, "", out / "mine.toml")
             row = []

@@ -16,12 +16,13 @@ import csv
 import json
 import pathlib
 import re
-import subprocess
 import sys
-import tempfile
 import time
 
 import rows as jobs
+
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "support"))
+import tool
 
 # Keys that make a layout; the others are what a job asks for.
 CHOSEN = ("micro_batch", "recompute", "recompute_modules", "recompute_num_layers", "tp",
@@ -52,18 +53,13 @@ def question(job):
     return "\n".join(lines) + "\n"
 
 
-def ask(foretrace, *arguments, **how):
-    return subprocess.run([foretrace, *arguments], capture_output=True, text=True, **how)
-
-
-def measure(foretrace, path):
+def measure(path):
     """Seconds and whether the job fits, or why there are none."""
-    run = ask(foretrace, "time", path, "--format=json")
+    run = tool.attempt("time", path, "--format=json")
     if run.returncode != 0:
         return None, False, next((line for line in run.stderr.splitlines()
                                   if "error" in line), run.stderr)
-    memory = json.loads(ask(foretrace, "memory", path, "--format=json").stdout)
-    return json.loads(run.stdout)["time"] / 1e9, memory["fits"], ""
+    return json.loads(run.stdout)["time"] / 1e9, tool.document("memory", path)["fits"], ""
 
 
 def main():
@@ -75,8 +71,9 @@ def main():
     parser.add_argument("--only", default="")
     args = parser.parse_args()
     shapes = {r["model"]: r for r in csv.DictReader(open(args.data / "models.csv"))}
-    with tempfile.TemporaryDirectory() as folder:
-        compare(args, shapes, pathlib.Path(folder))
+    tool.PROGRAM = args.foretrace
+    with tool.scratch() as folder:
+        compare(args, shapes, folder)
 
 
 def compare(args, shapes, folder):
@@ -92,18 +89,18 @@ def compare(args, shapes, folder):
             print(f"{name}: left out: {why}")
             continue
         (folder / "published.fore").write_text(job)
-        seconds, fits, why = measure(args.foretrace, folder / "published.fore")
+        seconds, fits, why = measure(folder / "published.fore")
         if seconds is None:
             print(f"{name}: left out: {why}")
             continue
         (folder / "question.fore").write_text(question(job))
         start = time.monotonic()
-        run = ask(args.foretrace, "new", "--model=question.fore", "--force", "-o", "found.fore",
+        run = tool.attempt("new", "--model=question.fore", "--force", "-o", "found.fore",
                   cwd=folder)
         took.append(time.monotonic() - start)
         found, found_fits = None, False
         if run.returncode == 0:
-            found, found_fits, why = measure(args.foretrace, folder / "found.fore")
+            found, found_fits, why = measure(folder / "found.fore")
         if fits and found_fits:
             fitting += 1
             ratios.append(found / seconds)

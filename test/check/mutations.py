@@ -1,11 +1,10 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-#
-# Changes one thing in one trace of a run that is as planned, and sees that
-# `check` of the whole run names the file and the line. What no plan can know is
-# changed as well, and must not be reported. Runs are compiled from a small job,
-# or found in a folder: test/conformance says which jobs its runs are of.
-"""usage: mutations.py FORETRACE SEED COUNT [FOLDER]"""
+"""usage: mutations.py SEED COUNT [FOLDER]
+
+Changes one thing in one trace of a run that is as planned, and sees that
+`check` of the whole run names the file and the line. What no plan can know is
+changed as well, and must not be reported. Runs are compiled from a small job,
+or found in a folder: test/conformance says which jobs its runs are of."""
 
 import collections
 import json
@@ -14,11 +13,11 @@ import pathlib
 import random
 import re
 import shutil
-import subprocess
 import sys
-import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent / "Inputs"))
+HERE = pathlib.Path(__file__).parent
+sys.path += [str(HERE / "Inputs"), str(HERE.parent / "support"), str(HERE.parent / "conformance")]
+import tool
 from mutation_kinds import (INVISIBLE, OF_ROW, OF_TIME, OF_TRACE, ROW, is_fused,
                             shifted, times_hold)
 
@@ -48,12 +47,10 @@ class Run:
         self.is_scaling = any("mg_state=None" in row
                               for rows in self.rows.values() for row in rows)
 
-    def check(self, foretrace):
+    def check(self):
         """Exit status, and (file, line, message) of what is reported."""
-        run = subprocess.run(
-            [foretrace, "check", self.job, "--trace", self.folder,
-             "--format=json", "--limit=1000000"], check=False, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        run = tool.attempt("check", self.job, "--trace", self.folder, "--format=json",
+                           "--limit=1000000")
         found = []
         for text in run.stdout.splitlines():
             line = json.loads(text)
@@ -63,10 +60,10 @@ class Run:
                           for path in line.get("files", [line["file"]])]
         return run.returncode, found, run.stderr
 
-    def check_changed(self, foretrace, path, rows):
+    def check_changed(self, path, rows):
         path.write_text("\n".join(rows) + "\n", encoding="utf-8")
         try:
-            return self.check(foretrace)
+            return self.check()
         finally:
             path.write_text("\n".join(self.rows[path]) + "\n",
                             encoding="utf-8")
@@ -92,14 +89,13 @@ def fill(rows, rank):
     return out + shifted(out, 5000)
 
 
-def compiled_runs(foretrace, folder):
+def compiled_runs(folder):
     for name, options in DIALECTS.items():
         job = folder / f"{name}.fore"
         job.write_text(JOB + "emit megatron { " + options + " }\n",
                        encoding="utf-8")
         run = folder / name
-        subprocess.run([foretrace, "compile", job, "-o", f"{run}/", "--quiet"],
-                       check=True)
+        tool.run("compile", job, "-o", f"{run}/", "--quiet")
         for path in run.glob("*.txt"):
             rows = path.read_text(encoding="utf-8").splitlines()
             path.write_text("\n".join(fill(rows, int(path.stem[4:]))) + "\n",
@@ -107,9 +103,8 @@ def compiled_runs(foretrace, folder):
         yield Run(job, run)
 
 
-def found_runs(foretrace, folder, source):
+def found_runs(folder, source):
     """Runs with a configuration; not those of several runs in one folder."""
-    sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "conformance"))
     import megatron
     import megatron_job
     for number, path in enumerate(megatron.find_folders(source)):
@@ -117,7 +112,7 @@ def found_runs(foretrace, folder, source):
         shutil.copytree(path, run)
         config = json.loads((run / "config.json").read_text(encoding="utf-8"))
         ranks = [megatron.rank_of(trace) for trace in run.glob("*.txt")]
-        job = pathlib.Path(megatron_job.write(foretrace, config, set(ranks), run))
+        job = pathlib.Path(megatron_job.write(config, set(ranks), run))
         if len(set(ranks)) == len(ranks):
             yield Run(job, run)
 
@@ -167,17 +162,14 @@ def judge(lines, path, status, found):
 
 
 def main():
-    foretrace, seed, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    rng = random.Random(seed)
+    rng, count = random.Random(int(sys.argv[1])), int(sys.argv[2])
     kinds = [*OF_ROW, *OF_TIME, *OF_TRACE, *INVISIBLE]
-    results = collections.Counter()
-    used = set()
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        runs = list(found_runs(foretrace, folder, sys.argv[4])
-                    if len(sys.argv) > 4 else compiled_runs(foretrace, folder))
+    results, used, problems = collections.Counter(), set(), []
+    with tool.scratch() as folder:
+        runs = list(found_runs(folder, sys.argv[3]) if len(sys.argv) > 3
+                    else compiled_runs(folder))
         for run in runs:
-            status, found, errors = run.check(foretrace)
+            status, found, errors = run.check()
             assert status == 0, (found, errors)
         for number in range(count):
             kind = kinds[number % len(kinds)]
@@ -188,19 +180,16 @@ def main():
             else:
                 continue  # these runs have nothing of the kind
             path, rows, lines = made
-            status, found, errors = run.check_changed(foretrace, path, rows)
+            status, found, errors = run.check_changed(path, rows)
             result = judge(lines, path, status, found)
             results[result] += 1
             used.add(kind)
             if result in ("missed", "elsewhere", "false alarm"):
-                print(f"{result}: {kind} at {lines} of {run.folder.name}/"
-                      f"{path.name}: {found[:3]} {errors}")
-    print(f"{sum(results.values())} mutations of {len(used)} kinds:",
-          ", ".join(f"{results[what]} {what}" for what in (
-              "exact", "named", "elsewhere", "missed", "invisible",
-              "false alarm")))
-    return results["missed"] + results["elsewhere"] + results["false alarm"] > 0
+                problems.append(f"{result}: {kind} at {lines} of {run.folder.name}/"
+                                f"{path.name}: {found[:3]} {errors}")
+    tool.report(problems, f"{sum(results.values())} mutations of {len(used)} kinds: "
+                + ", ".join(f"{results[what]} {what}" for what in (
+                    "exact", "named", "elsewhere", "missed", "invisible", "false alarm")))
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+main()

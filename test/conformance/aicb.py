@@ -6,10 +6,12 @@ timed table, the times that it read.
 """
 import json
 import os
+import pathlib
 import re
 import shlex
-import subprocess
-import tempfile
+
+import importing
+import tool
 
 # The options of the short keys in case.json. Booleans are flags.
 OPTIONS = {
@@ -120,26 +122,18 @@ def read_case(folder):
     return REVISIONS[case["aicb_commit"]], command_of(case["module"], case["argv"]), times
 
 
-def import_job(foretrace, folder, job):
-    """Writes the job of a case to the file `job`; returns an error or None."""
+def job_of(folder):
+    """The text of the job of a case."""
     version, command, times = read_case(folder)
     if version in NEEDS_GROUPED_GEMM and "--moe_grouped_gemm" not in command:
         command = command.replace(" --moe_enable", "")
-    run = subprocess.run([foretrace, "import", "aicb", command, "-o", job, "--name=job"],
-                         capture_output=True)
-    if run.returncode:
-        return run.stderr.decode(errors="replace")
-    with open(job) as file:
-        text = file.read()
+    text = tool.run("import", "aicb", command, "-o", "-", "--name=job")
     if times is not None:
         text += "cost profile { times {\n%s} }\n" % "".join(
             "  %s = %s us\n" % item for item in times.items())
     kind = re.search(r"^emit (\w+) {", text, re.M)[1]
-    text = text.replace("emit %s {" % kind, 'emit %s {\n  file = "workload.txt"   version = "%s"\n  allow = [%s]' % (
+    return text.replace("emit %s {" % kind, 'emit %s {\n  version = "%s"\n  allow = [%s]' % (
         kind, version, ", ".join('"%s"' % slug for slug in ALLOWED_IN[kind])))
-    with open(job, "w") as file:
-        file.write(text)
-    return None
 
 
 def first_difference(expected, got):
@@ -152,34 +146,23 @@ def first_difference(expected, got):
     return (short + 1, (want + [end])[short], (have + [end])[short])
 
 
-def compare(foretrace, folder):
-    """None if the case matches, else what is wrong with it."""
-    with tempfile.TemporaryDirectory() as temp:
-        job = os.path.join(temp, "job.fore")
-        try:
-            error = import_job(foretrace, folder, job)
-        except (KeyError, ValueError) as what:
-            error = "can't be converted: %r" % what
-        if error:
-            return error
-        run = subprocess.run([foretrace, "compile", job, "-o", temp + "/"],
-                             capture_output=True)
-        if run.returncode:
-            return run.stderr.decode(errors="replace")
-        try:
-            with open(os.path.join(temp, "workload.txt"), "rb") as file:
-                got = file.read()
-        except OSError:
-            return "nothing was written"
-    with open(os.path.join(folder, "workload.txt"), "rb") as file:
-        expected = file.read()
-    if got == expected:
-        return None
-    line, want, have = first_difference(expected, got)
-    return "line %d\n  expected: %s\n  got:      %s" % (
-        line, want.decode(errors="replace"), have.decode(errors="replace"))
+def compare(folder):
+    """What differs in the one case of a folder."""
+    try:
+        job = job_of(folder)
+    except (KeyError, ValueError) as what:
+        yield "can't be converted: %r" % what
+        return
+    with tool.scratch() as temp:
+        tool.run("compile", "-", "-o", temp / "workload.txt", "--quiet", input=job)
+        got = (temp / "workload.txt").read_bytes()
+    expected = pathlib.Path(folder, "workload.txt").read_bytes()
+    if got != expected:
+        line, *lines = first_difference(expected, got)
+        yield "line %d\n  expected: %s\n  got:      %s" % (
+            line, *(words.decode(errors="replace") for words in lines))
 
 
-def run_folder(foretrace, folder):
+def run_folder(folder):
     """The one case of a folder: its name, and what is wrong or None."""
-    return [(folder, compare(foretrace, folder))]
+    yield folder, importing.verdict(compare, folder)

@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Imports command lines of AICB, and compares what the jobs mean."""
 import os
-import tempfile
 
-import importing
-import spec
-
-find_folders = importing.find_folders
+from importing import (Imported, differences, expected, find_folders, not_asked,
+                       section_with, verdict)
 
 # Options of workloads, their defaults, and the stages of ZeRO that read them.
 SIZES = {"reduce_bucket_size": (500000000, {1, 2, 3}),
@@ -14,10 +11,6 @@ SIZES = {"reduce_bucket_size": (500000000, {1, 2, 3}),
          "param_persistence_threshold": (100000, {3}),
          "max_live_parameters": (1000000000, {3}),
          "prefetch_bucket_size": (1000000000, {3})}
-
-
-def section_with(layers, part, key):
-    return next((layer[part] for layer in layers if key in layer[part]), {})
 
 
 def facts_of(job, made, want):
@@ -76,33 +69,22 @@ def facts_of(job, made, want):
     return found
 
 
-def compare(foretrace, temp, name, case, *words):
-    """Returns the difference of one import from the case, or None."""
-    try:
-        job = importing.Imported(foretrace, temp, name, "aicb", *words)
-        given = [word for param in job.params for word in
-                 ("-D", "%s=%s" % (param, case["facts"].get(param) or 8))]
-        made = spec.of(foretrace, job.path, *given)
-    except (importing.Refused, spec.Failed) as error:
-        return str(error)
-    wrong = importing.differences(case["facts"],
-                                  facts_of(job, made, case["facts"]))
+def compare(name, case, path):
+    """The differences of one import from the case."""
+    job = Imported("aicb", path)
+    made = job.spec(*("-D%s=%s" % (param, case["facts"].get(param) or 8)
+                      for param in job.params))
+    yield from differences(case["facts"], facts_of(job, made, case["facts"]))
     if name == "command":
-        for item in case["ask"]:
-            if item.split(":")[0] not in job.params:
-                wrong.append("does not ask for %s" % item)
+        yield from not_asked(case, job)
         if case["intent"] and not job.warns("."):
-            wrong.append("no warning, but the author meant %s" % case["intent"])
-    return "; ".join(wrong) or None
+            yield "no warning, but the author meant %s" % case["intent"]
 
 
-def run_folder(foretrace, folder):
+def run_folder(folder):
     """The command of a folder, and the arguments that its script passes on."""
-    case = importing.expected(folder)
-    results = []
-    with tempfile.TemporaryDirectory() as temp:
-        for name in ("command", "args"):
-            path = os.path.join(folder, name + ".txt")
-            if os.path.exists(path):
-                results.append((path, compare(foretrace, temp, name, case, path)))
-    return results
+    case = expected(folder)
+    for name in ("command", "args"):
+        path = os.path.join(folder, name + ".txt")
+        if os.path.exists(path):
+            yield path, verdict(compare, name, case, path)

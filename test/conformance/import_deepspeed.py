@@ -2,13 +2,10 @@
 """Imports configurations of DeepSpeed, and compares what the jobs mean. The files have no
 model and no ranks, so a small model and the ranks are added."""
 import os
-import tempfile
 
 import import_megatron
-import importing
-import spec
-
-find_folders = importing.find_folders
+import tool
+from importing import Imported, differences, expected, find_folders, not_asked, verdict
 
 MODEL = """
 model small {
@@ -56,8 +53,7 @@ class Case:
                   "tp": facts.get("tp") or 1, "cp": facts.get("ulysses") or 1,
                   "precision": facts["precision"] or "bf16",
                   "zero": facts["zero"] if isinstance(facts["zero"], int) else 0}
-        return [word for name in self.job.params
-                for word in ("-D", "%s=%s" % (name, values[name]))]
+        return tool.defined({name: values[name] for name in self.job.params})
 
     def asks(self, name, want):
         """`want` if the job asks for it; it can't say otherwise."""
@@ -145,61 +141,42 @@ def configuration(folder):
                 if name.endswith(".json") and name != "expected.json")
 
 
-def compare(foretrace, temp, folder):
-    case = importing.expected(folder)
+def compare(folder):
+    case = expected(folder)
     try:
-        job = importing.Imported(foretrace, temp, "job", "deepspeed",
-                                 configuration(folder))
-    except importing.Refused as error:
-        return None if "expect" in case else str(error)
+        job = Imported("deepspeed", configuration(folder))
+    except tool.Failed as error:
+        if "expect" not in case:
+            yield str(error)
+        return
     asked = Case(case, job)
-    with open(job.path, "a") as file:
-        file.write(MODEL)
-    try:
-        made = spec.of(foretrace, job.path, *asked.given())
-    except spec.Failed as error:
-        return str(error)
-    found = asked.found(made)
+    job.text += MODEL
+    found = asked.found(job.spec(*asked.given()))
     known = {name: want for name, want in asked.facts.items() if name in found}
-    wrong = importing.differences(known, found) + unknown_facts(asked, found)
+    yield from differences(known, found)
+    yield from unknown_facts(asked, found)
     if "world" not in job.params:
-        wrong.append("does not ask for world")
+        yield "does not ask for world"
     if not job.warns("model must be imported"):
-        wrong.append("does not ask for a model")
-    return "; ".join(wrong) or None
+        yield "does not ask for a model"
 
 
-def compare_program(foretrace, temp, folder):
-    """Returns the difference of the file's and its program's import, or None."""
-    case = importing.expected(folder)
+def compare_program(folder):
+    """The differences of the file's and its program's import."""
+    case = expected(folder)
     want = case["facts"]["model_arguments"]
-    arguments = os.path.join(folder, "args.txt")
-    try:
-        job = importing.Imported(foretrace, temp, "whole", "deepspeed",
-                                 configuration(folder), arguments)
-        given = import_megatron.given(want, job, case["facts"]["world"])
-        made = spec.of(foretrace, job.path, *given)
-    except (importing.Refused, spec.Failed) as error:
-        return str(error)
+    job = Imported("deepspeed", configuration(folder), os.path.join(folder, "args.txt"))
+    made = job.spec(*import_megatron.given(want, job, case["facts"]["world"]))
     found = import_megatron.Facts(made, job, want).found
-    wrong = importing.differences(
-        {name: value for name, value in want.items() if name not in DECIDED},
-        found)
-    if made["parallel"]["zero"] != case["facts"]["zero"]:
-        wrong.append("zero: got %d" % made["parallel"]["zero"])
-    if made["parallel"]["world"] != case["facts"]["world"]:
-        wrong.append("world: got %d" % made["parallel"]["world"])
-    for item in case["ask"]:
-        if item.split(":")[0] not in job.params:
-            wrong.append("does not ask for %s" % item)
-    return "; ".join(wrong) or None
+    yield from differences(
+        {name: value for name, value in want.items() if name not in DECIDED}, found)
+    yield from differences({key: case["facts"][key] for key in ("zero", "world")},
+                           made["parallel"])
+    yield from not_asked(case, job)
 
 
-def run_folder(foretrace, folder):
+def run_folder(folder):
     """The file of a folder, and with it the arguments of a program."""
-    with tempfile.TemporaryDirectory() as temp:
-        results = [(folder, compare(foretrace, temp, folder))]
-        if "model_arguments" in importing.expected(folder)["facts"]:
-            results.append((os.path.join(folder, "args.txt"),
-                            compare_program(foretrace, temp, folder)))
-        return results
+    yield folder, verdict(compare, folder)
+    if "model_arguments" in expected(folder)["facts"]:
+        yield os.path.join(folder, "args.txt"), verdict(compare_program, folder)

@@ -3,11 +3,10 @@
 import json
 import os
 import re
-import subprocess
-import tempfile
 
 import spec
-from importing import expected, find_folders
+import tool
+from importing import expected, find_folders, runs, verdict
 
 NORMS = {"rmsnorm": "rmsnorm", "layernorm": "layernorm",
          "layernorm without bias": "layernorm_no_bias"}
@@ -122,16 +121,6 @@ def kind_of(layer):
             layer.get("ffn", {}).get("intermediate"))
 
 
-def runs(items):
-    out = []
-    for item in items:
-        if out and out[-1][1] == item:
-            out[-1][0] += 1
-        else:
-            out.append([1, item])
-    return out
-
-
 # Cases recorded as refusals when no class could express their layers: the attention of
 # DeepSeek-V4 to compressed tokens with residual streams, and the values of MiMo-V2-Flash, which
 # are narrower than keys. Both have a class by now, but the recorded data stay as they are;
@@ -139,68 +128,53 @@ def runs(items):
 IMPORTED_SINCE = {"deepseek-v4-flash", "mimo-v2-flash"}
 
 
-def check(foretrace, folder, temp):
+def refusal(folder, case, done):
+    """What is wrong with a refusal."""
+    if done.returncode != 1:
+        name = os.path.basename(os.path.normpath(folder))
+        if name not in IMPORTED_SINCE or done.returncode:
+            yield "is imported, but must be refused"
+    elif case["architecture"] not in done.stderr:
+        yield "the refusal does not name the architecture"
+    elif not re.search(r"by architecture: `\w+`", done.stderr):
+        yield "the refusal names no key"
+
+
+def compare(folder):
     case = expected(folder)
-    job = os.path.join(temp, "model.fore")
-    done = subprocess.run([foretrace, "import", "hf",
-                           os.path.join(folder, "config.json"), "-o", job],
-                          capture_output=True, text=True)
+    done = tool.attempt("import", "hf", os.path.join(folder, "config.json"), "-o", "-")
     if "expect" in case:
-        if done.returncode != 1 or os.path.exists(job):
-            if os.path.basename(os.path.normpath(folder)) in IMPORTED_SINCE and not done.returncode:
-                return None
-            return "is imported, but must be refused"
-        if case["architecture"] not in done.stderr:
-            return "the refusal does not name the architecture"
-        if not re.search(r"by architecture: `\w+`", done.stderr):
-            return "the refusal names no key"
-        return None
+        yield from refusal(folder, case, done)
+        return
     if done.returncode:
-        return done.stderr
-    counts = json.loads(spec.run(foretrace, "params", job, "--format=json"))
-    wrong = []
-    if counts["published"] != case["total_params"]:
-        wrong.append("parameters: expected %d, got %d (%+d)" % (
-            case["total_params"], counts["published"],
-            counts["published"] - case["total_params"]))
-    if case.get("activated_params", counts["activated"]) != counts["activated"]:
-        wrong.append("activated: expected %d, got %d" % (
-            case["activated_params"], counts["activated"]))
-    model = Model(spec.of(foretrace, job))
+        raise tool.Failed(done.stderr)
+    counts = tool.document("params", "-", input=done.stdout)
+    for name, want in (("published", case["total_params"]),
+                       ("activated", case.get("activated_params", counts["activated"]))):
+        if counts[name] != want:
+            yield "%s parameters: expected %d, got %d (%+d)" % (
+                name, want, counts[name], counts[name] - want)
+    model = Model(spec.of_text(done.stdout))
     for name, want in case["facts"].items():
         if not model.is_same(name, want):
-            wrong.append("%s: expected %s, got %s" % (
-                name, want, model.fact(name, want)))
+            yield "%s: expected %s, got %s" % (name, want, model.fact(name, want))
     # The same kinds of layers, in the same order, whatever they are called.
     theirs = [kind for count, kind in case["layers"] for _ in range(count)]
     ours = [kind_of(layer) for layer in model.layers
             if layer["attention"]["kind"] != "encoder_words"]
+    tells_experts = any(re.search(r"\bmoe\b", kind) for kind in theirs)
+    if len(theirs) != len(ours) or tells_experts and any(
+            ("moe" in their) != our[1] for their, our in zip(theirs, ours)):
+        yield "layers: expected %s, got %s" % (case["layers"], runs(ours))
+    # Layers with different names differ.
     pairs = {}
     for their, our in zip(theirs, ours):
         pairs.setdefault(our, set()).add(their)
-    if len(theirs) != len(ours):
-        wrong.append("layers: expected %s, got %s" % (case["layers"], runs(ours)))
-    tells_experts = any(re.search(r"\bmoe\b", kind) for kind in theirs)
-    for their, our in zip(theirs, ours):
-        if tells_experts and ("moe" in their) != our[1]:
-            wrong.append("layers: expected %s, got %s" % (case["layers"], runs(ours)))
-            break
-    # Layers with different names differ.
     for our, names in pairs.items():
         if len(names) > 1:
-            wrong.append("layers: %s are all %s" % (sorted(names), our))
-    return "\n  ".join(wrong) or None
+            yield "layers: %s are all %s" % (sorted(names), our)
 
 
-def compare(foretrace, folder):
-    """None if the case matches, else what is wrong with it."""
-    with tempfile.TemporaryDirectory() as temp:
-        try:
-            return check(foretrace, folder, temp)
-        except spec.Failed as error:
-            return str(error)
-
-
-def run_folder(foretrace, folder):
+def run_folder(folder):
     """The one case of a folder: its name, and what is wrong or None."""
-    return [(folder, compare(foretrace, folder))]
+    yield folder, verdict(compare, folder)

@@ -2,13 +2,10 @@
 """Imports argument lists, scripts and YAML files of Megatron-LM."""
 import os
 import re
-import tempfile
 
-import importing
-import spec
+import tool
+from importing import Imported, differences, expected, find_folders, verdict
 from megatron_facts import Facts
-
-find_folders = importing.find_folders
 
 # Warnings of the cases, and what an import says.
 WARNINGS = {
@@ -22,9 +19,9 @@ WARNINGS = {
 # Combinations that Megatron-LM accepts and jobs refuse: the warning that the import must
 # give, the override that makes the rest comparable, and the facts that are left out.
 REFUSED = [
-    ("`muon` with the distributed optimizer", ["-D", "parallel.zero=0"],
+    ("`muon` with the distributed optimizer", ["-Dparallel.zero=0"],
      {"zero", "distributed_optimizer"}),
-    ("without experts has no key", ["-D", "parallel.rank_order=tp_cp_ep_dp_pp"],
+    ("without experts has no key", ["-Dparallel.rank_order=tp_cp_ep_dp_pp"],
      {"rank_order", "etp"}),
 ]
 
@@ -123,42 +120,36 @@ def given(facts, imported, world):
               // facts.get("distributed_optimizer_instances", 1)}
     unknown = [name for name in imported.params if name not in values]
     if unknown:
-        raise importing.Refused("asks for %s" % ", ".join(unknown))
-    return [word for name in imported.params
-            for word in ("-D", "%s=%s" % (name, values[name]))]
+        raise tool.Failed("asks for %s" % ", ".join(unknown))
+    return tool.defined({name: values[name] for name in imported.params})
 
 
-def check(foretrace, temp, name, words, case):
-    """Returns the difference of the import of `words`, or None."""
+def compare(words, case):
+    """The differences of the import of `words`."""
     facts = dict(case["facts"])
-    try:
-        imported = importing.Imported(foretrace, temp, name, "megatron", *words)
-        # The facts are those of core 0.18. Runs of 0.19 reduce in the type of the weights
-        # (mcore_fsdp_adapter.py, main_grads_dtype).
-        if facts.get("fsdp") == "megatron" and 'megatron = "0.19"' in imported.text:
-            facts["grad_precision"] = facts["precision"]
-        if imported.warns("the input has no model"):
-            with open(imported.path, "a") as file:
-                file.write(stub(facts))
-        world = facts.get("world") or legal_world(facts)
-        options = given(facts, imported, world)
-        if "illegal" in facts:
-            try:
-                spec.of(foretrace, imported.path, *options)
-                return "is accepted, but %s" % facts["illegal"]
-            except spec.Failed:
-                pass
-            options += ["-D", "parallel.world=%d" % legal_world(facts)]
-            for fact in ("world", "dp", "ga"):
-                facts.pop(fact, None)
-        for message, change, beside in REFUSED:
-            if imported.warns(message):
-                options += change
-                facts = {k: v for k, v in facts.items() if k not in beside}
-        made = spec.of(foretrace, imported.path, *options)
-    except (importing.Refused, spec.Failed) as error:
-        return str(error).strip()
-    found = Facts(made, imported, case["facts"]).found
+    imported = Imported("megatron", *words)
+    # The facts are those of core 0.18. Runs of 0.19 reduce in the type of the weights
+    # (mcore_fsdp_adapter.py, main_grads_dtype).
+    if facts.get("fsdp") == "megatron" and 'megatron = "0.19"' in imported.text:
+        facts["grad_precision"] = facts["precision"]
+    if imported.warns("the input has no model"):
+        imported.text += stub(facts)
+    options = given(facts, imported, facts.get("world") or legal_world(facts))
+    if "illegal" in facts:
+        try:
+            imported.spec(*options)
+            yield "is accepted, but %s" % facts["illegal"]
+            return
+        except tool.Failed:
+            pass
+        options += ["-Dparallel.world=%d" % legal_world(facts)]
+        for fact in ("world", "dp", "ga"):
+            facts.pop(fact, None)
+    for message, change, beside in REFUSED:
+        if imported.warns(message):
+            options += change
+            facts = {k: v for k, v in facts.items() if k not in beside}
+    found = Facts(imported.spec(*options), imported, case["facts"]).found
     if case.get("model_of") or "pretrain_recipe" in case.get("from", ""):
         facts = of_recipe(facts, found, imported)
     elif "names are attributes" in case.get("from", ""):
@@ -169,13 +160,13 @@ def check(foretrace, temp, name, words, case):
     for part in ("moe", "mla", "mtp"):
         if facts.get(part) and found.get(part):
             found[part] = {k: v for k, v in found[part].items() if k in facts[part]}
-    wrong = importing.differences(facts, found) + missing(case, imported)
-    return "\n  ".join(wrong) or None
+    yield from differences(facts, found)
+    yield from missing(case, imported)
 
 
 def originals(folder):
     """The files that the arguments of a case come from, as words of an import."""
-    case = importing.expected(folder)
+    case = expected(folder)
     if len(case.get("arrays", [])) > 1:
         return  # parts of several scripts
     words = ["%s=%s" % pair for pair in case.get("environment", {}).items()]
@@ -204,16 +195,12 @@ def is_main(path):
                 re.search("^modules:", text, re.M) and "overrides" in text)
 
 
-def run_folder(foretrace, folder):
+def run_folder(folder):
     """The arguments of a case, and the file that they come from."""
-    case = importing.expected(folder)
+    case = expected(folder)
     inputs = [("args.txt", [os.path.join(folder, "args.txt"),
                             *config_of(folder, case)]), *originals(folder)]
     if "names are attributes" in case.get("from", ""):
         inputs.pop(0)  # flags cannot say what attributes say
-    results = []
     for name, words in inputs:
-        with tempfile.TemporaryDirectory() as temp:
-            results.append((os.path.join(folder, name),
-                            check(foretrace, temp, "job", words, case)))
-    return results
+        yield os.path.join(folder, name), verdict(compare, words, case)

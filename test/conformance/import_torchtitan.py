@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Imports configurations of torchtitan, and compares what the jobs mean."""
-import itertools
 import os
-import tempfile
 
-import importing
-import spec
-
-find_folders = importing.find_folders
+import tool
+from importing import (Imported, differences, expected, find_folders, not_asked, runs,
+                       section_with, verdict)
 
 TYPES = {"fp32": "float32", "bf16": "bfloat16"}
 # Names of recomputation modes, with their options.
@@ -18,15 +15,6 @@ SCHEDULES = {"none": "1F1B", "one_f_one_b": "1F1B", "gpipe": "GPipe",
              "interleaved_zb": "InterleavedZeroBubble", "zbv": "ZBVZeroBubble"}
 # Facts that a job has no other words for than its messages.
 SAID = {"model", "flavor"}
-
-
-def section_with(layers, part, key):
-    return next((layer[part] for layer in layers if key in layer[part]), {})
-
-
-def runs(names):
-    return [[len(list(group)), name]
-            for name, group in itertools.groupby(names)]
 
 
 def experts_of(layers, experts):
@@ -139,38 +127,29 @@ def world_for(facts):
     return facts["world"] or ranks * max(facts["dp_shard"], 1)
 
 
-def compare(foretrace, temp, folder):
-    case = importing.expected(folder)
+def compare(folder):
+    case = expected(folder)
     facts = case["facts"]
     path = next(os.path.join(folder, name)
                 for name in sorted(os.listdir(folder))
                 if name.endswith((".toml", ".py")))
     try:
-        job = importing.Imported(foretrace, temp, "job", "torchtitan", path)
-    except importing.Refused as error:
-        return None if "not a language model" in str(error) \
-            and "not a language model" in case["today"]["reasons"] \
-            else str(error)
-    given = ["-D", "world=%d" % world_for(facts)] \
-        if "world" in job.params else []
-    try:
-        made = spec.of(foretrace, job.path, *given)
-    except spec.Failed as error:
-        return str(error)
+        job = Imported("torchtitan", path)
+    except tool.Failed as error:
+        if "not a language model" not in str(error) \
+                or "not a language model" not in case["today"]["reasons"]:
+            yield str(error)
+        return
+    made = job.spec(*(["-Dworld=%d" % world_for(facts)] if "world" in job.params else []))
     found = facts_of(job, made, facts)
-    wrong = [line for line in importing.differences(
-                {key: want for key, want in facts.items() if key not in SAID},
-                found)
-             if not line.startswith("unknown fact")
-             or not job.warns(line.split()[-1])]
-    for item in case["ask"]:
-        name = item.split(":")[0]
-        if name not in job.params and facts["dp_shard"] < 1:
-            wrong.append("does not ask for %s" % item)
-    return "; ".join(wrong) or None
+    for line in differences({key: want for key, want in facts.items() if key not in SAID},
+                            found):
+        if not line.startswith("unknown fact") or not job.warns(line.split()[-1]):
+            yield line
+    if facts["dp_shard"] < 1:
+        yield from not_asked(case, job)
 
 
-def run_folder(foretrace, folder):
+def run_folder(folder):
     """The one case of a folder: its name, and what is wrong or None."""
-    with tempfile.TemporaryDirectory() as temp:
-        return [(folder, compare(foretrace, temp, folder))]
+    yield folder, verdict(compare, folder)

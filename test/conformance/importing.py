@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shared by the modules of imported cases."""
+import itertools
 import json
 import os
 import re
-import subprocess
+
+import spec
+import tool
 
 
 def find_folders(root):
@@ -17,29 +20,35 @@ def expected(folder):
         return json.load(file)
 
 
-class Refused(Exception):
-    """The import ended with an error; the text has it."""
-
-
 class Imported:
-    """The job that an import wrote, and its messages."""
+    """The job that an import wrote, and its messages; tool.Failed if it is refused."""
 
-    def __init__(self, foretrace, temp, name, *words):
-        self.path = os.path.join(temp, name + ".fore")
-        done = subprocess.run([foretrace, "import", *words, "-o", self.path],
-                              capture_output=True, text=True)
+    def __init__(self, form, *words):
+        done = tool.attempt("import", form, *words, "-o", "-")
         if done.returncode:
-            raise Refused(done.stderr)
-        self.messages = done.stderr
-        with open(self.path) as file:
-            self.text = file.read()
+            raise tool.Failed(done.stderr)
+        self.messages, self.text = done.stderr, done.stdout
         self.params = re.findall(r"^param (\w+)$", self.text, re.M)
+
+    def spec(self, *options):
+        """The spec of the job with options."""
+        return spec.of_text(self.text, *options)
 
     def warns(self, pattern):
         """Whether a warning or a comment of the job says it."""
         said = re.findall(r"warning: .*|note: .*", self.messages)
         said += re.findall(r"//.*", self.text)
         return any(re.search(pattern, line) for line in said)
+
+
+def section_with(layers, part, key):
+    """The first section of a layer that has the key; else an empty one."""
+    return next((layer[part] for layer in layers if key in layer[part]), {})
+
+
+def runs(items):
+    """`[count, item]` for each run of equal items."""
+    return [[len(list(group)), item] for item, group in itertools.groupby(items)]
 
 
 def differences(facts, found):
@@ -52,3 +61,17 @@ def differences(facts, found):
         elif want is not None and found[name] != want:
             wrong.append("%s: expected %r, got %r" % (name, want, found[name]))
     return wrong
+
+
+def not_asked(case, job):
+    """A line for each question of the case that the job does not ask."""
+    return ["does not ask for %s" % item for item in case["ask"]
+            if item.split(":")[0] not in job.params]
+
+
+def verdict(case, *arguments):
+    """What is wrong as `case` finds it, or None; a failure of the program is wrong, too."""
+    try:
+        return "\n  ".join(case(*arguments)) or None
+    except tool.Failed as error:
+        return str(error).strip()

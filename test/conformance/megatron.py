@@ -8,10 +8,9 @@ import glob
 import json
 import os
 import re
-import subprocess
-import tempfile
 
 import megatron_job
+import tool
 
 MEASURED = re.compile(r"\b(duration|timestamp)=-?[0-9.]+")
 
@@ -55,34 +54,23 @@ def compare(expected, path):
     return None
 
 
-def check(foretrace, job, path):
+def check(job, path):
     """What `foretrace check` has against the file, or None."""
-    run = subprocess.run([foretrace, "check", job, "--trace", path],
-                         capture_output=True)
-    return (run.stdout + run.stderr).decode() if run.returncode else None
+    run = tool.attempt("check", job, "--trace", path)
+    return run.stdout + run.stderr if run.returncode else None
 
 
-def run_folder(foretrace, folder):
+def run_folder(folder):
     """(file, what is wrong or None) for each trace of the folder."""
     with open(os.path.join(folder, "config.json")) as file:
         config = json.load(file)
     traces = {path: rank_of(path)
               for path in sorted(glob.glob(os.path.join(folder, "*.txt")))}
-    with tempfile.TemporaryDirectory() as temp:
+    with tool.scratch() as temp:
         try:
-            job = megatron_job.write(foretrace, config, set(traces.values()), temp)
-        except ValueError as error:
+            job = megatron_job.write(config, set(traces.values()), temp)
+            tool.run("compile", job, "-o", f"{temp}/")
+        except tool.Failed as error:
             return [(path, str(error)) for path in traces]
-        run = subprocess.run([foretrace, "compile", job, "-o", temp + "/"],
-                             capture_output=True)
-        if run.returncode:
-            problem = run.stderr.decode(errors="replace")
-            return [(path, problem) for path in traces]
-        results = []
-        for path, rank in traces.items():
-            skeleton = os.path.join(temp, "rank%d.txt" % rank)
-            with open(skeleton) as file:
-                expected = file.read().splitlines()
-            results.append((path, compare(expected, path) or
-                            check(foretrace, job, path)))
-        return results
+        return [(path, compare((temp / f"rank{rank}.txt").read_text().splitlines(), path)
+                 or check(job, path)) for path, rank in traces.items()]

@@ -2,6 +2,8 @@
 """The facts of an imported job under the names that cases of Megatron-LM use."""
 import json
 
+from importing import runs
+
 ACTIVATIONS = {"geglu": "quick_geglu"}
 NORMS = {"layernorm": "LayerNorm", "rmsnorm": "RMSNorm"}
 # Facts that no key has a word for: what the import must say instead.
@@ -15,17 +17,6 @@ ANNOUNCED = {
 }
 # Facts about where a fact is from.
 SOURCES = {"vocab_from", "illegal", "core"}
-
-
-def runs(names):
-    """`[count, name]` for each run of equal names."""
-    found = []
-    for name in names:
-        if found and found[-1][1] == name:
-            found[-1][0] += 1
-        else:
-            found.append([1, name])
-    return found
 
 
 def kind_of(layer):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The job of a traced run of Megatron-LM: its arguments, imported."""
 import os
-import subprocess
+
+import tool
 
 TYPES = {"float32": [], "float16": ["--fp16"], "bfloat16": ["--bf16"]}
 
@@ -56,9 +57,9 @@ def dialect_of(c):
     return c["dialect"]
 
 
-def write(foretrace, c, ranks, folder):
+def write(c, ranks, folder):
     """Writes `job.fore` to `folder`, with the traces of some ranks as output, and returns its
-    path; raises ValueError with the messages of an import that fails."""
+    path; raises tool.Failed with the messages of an import that fails."""
     scaling = c.get("scaling", False)
     if scaling:
         # Scaling runs give a stage whole layers, print float16 for gradients whatever their
@@ -67,12 +68,9 @@ def write(foretrace, c, ranks, folder):
     script, job = os.path.join(folder, "run.sh"), os.path.join(folder, "job.fore")
     with open(script, "w") as file:
         file.write(" ".join(map(str, words_of(c))) + "\n")
-    run = subprocess.run([foretrace, "import", "megatron", script, "-o", job, "--name=job"],
-                         capture_output=True, text=True)
-    if run.returncode:
-        raise ValueError(run.stderr)
+    tool.run("import", "megatron", script, "-o", job, "--name=job")
     with open(job, "a") as file:
         file.write('emit megatron { dialect = %s  scaling = %s  ranks = "%s" }\n'
-                   % (dialect_of(c), "true" if scaling else "false",
+                   % (dialect_of(c), tool.word(scaling),
                       ranks if isinstance(ranks, str) else ",".join(map(str, sorted(ranks)))))
     return job

@@ -3,8 +3,9 @@
 import glob
 import json
 import os
-import subprocess
-import tempfile
+
+import importing
+import tool
 
 # What a case says of itself and not of the plan.
 NOT_COMPARED = {"name", "config", "confidence"}
@@ -18,7 +19,7 @@ def to_fore(case, sequence):
         "model m {",
         "  vocab = %d  hidden = %d  norm = rmsnorm  positions = rope"
         % (c["V"], c["H"]),
-        "  tied = %s" % str(c["tied"]).lower(),
+        "  tied = %s" % tool.word(c["tied"]),
         "  attention gqa { heads = %d  kv_heads = %d  head_dim = %d }"
         % (c["heads"], c["kv"], c["hd"]),
         "  ffn { intermediate = %d  activation = swiglu }" % c["I"],
@@ -38,19 +39,6 @@ def find_folders(root):
     """Every case is a file; they stand in one folder or below it."""
     return [folder for folder, _, files in sorted(os.walk(root))
             if any(name.endswith(".json") for name in files)]
-
-
-def plan_of(foretrace, case, sequence):
-    """The plan as data, or an error text."""
-    with tempfile.TemporaryDirectory() as temp:
-        job = os.path.join(temp, "job.fore")
-        with open(job, "w") as file:
-            file.write(to_fore(case, sequence))
-        run = subprocess.run([foretrace, "compile", job, "-o", "-", "--quiet"],
-                             capture_output=True)
-    if run.returncode:
-        return run.stderr.decode(errors="replace")
-    return json.loads(run.stdout)
 
 
 def normal(key):
@@ -87,14 +75,13 @@ def difference(expected, got, place=""):
 PAYLOAD = "fwd_payload_bytes_per_microbatch_fp32"
 
 
-def check_case(foretrace, case):
-    """What is wrong with the plan of a case, or None."""
+def compare(case):
+    """What is wrong with the plan of a case."""
     sequences = sorted({int(length) for boundary in case.get("boundaries", [])
                         for length in boundary.get(PAYLOAD, {})} or {128})
     for sequence in sequences:
-        plan = plan_of(foretrace, case, sequence)
-        if isinstance(plan, str):
-            return plan
+        plan = json.loads(tool.run("compile", "-", "-o", "-", "--quiet",
+                                   input=to_fore(case, sequence)))
         expected = json.loads(json.dumps(
             {key: value for key, value in case.items()
              if key not in NOT_COMPARED}))
@@ -102,17 +89,12 @@ def check_case(foretrace, case):
             if PAYLOAD in boundary:
                 boundary[PAYLOAD] = {str(sequence):
                                      boundary[PAYLOAD][str(sequence)]}
-        problem = difference(expected, plan)
-        if problem:
-            return problem
-    return None
+        if problem := difference(expected, plan):
+            yield problem
 
 
-def run_folder(foretrace, folder):
+def run_folder(folder):
     """(file, what is wrong or None) for each case of the folder."""
-    results = []
     for path in sorted(glob.glob(os.path.join(folder, "*.json"))):
         with open(path) as file:
-            case = json.load(file)
-        results.append((path, check_case(foretrace, case)))
-    return results
+            yield path, importing.verdict(compare, json.load(file))

@@ -12,6 +12,7 @@ import os
 import shutil
 import sys
 
+sys.path.append(os.path.join(os.path.dirname(__file__), "..", "support"))
 import aicb
 import import_aicb
 import import_deepspeed
@@ -21,6 +22,7 @@ import import_torchtitan
 import megatron
 import optimus
 import schedules
+import tool
 
 
 # The families that are covered. A module finds the folders that hold cases and
@@ -32,12 +34,12 @@ FAMILIES = {"aicb": aicb, "aicb-cli": aicb, "import-aicb": import_aicb,
             "optimus-prime": optimus, "pipeline-schedules": schedules}
 
 
-def run_family(name, root, foretrace, jobs):
+def run_family(name, root, jobs):
     """(matched, total) of one family; prints what differs."""
     family = FAMILIES[name]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         results = [case for folder in pool.map(
-            lambda folder: family.run_folder(foretrace, folder),
+            lambda folder: list(family.run_folder(folder)),
             family.find_folders(root)) for case in folder]
     for case, problem in results:
         if problem:
@@ -61,6 +63,7 @@ def main():
         parser.error("no foretrace in PATH; give --foretrace")
     if not os.path.isdir(args.data):
         parser.error("%s is not a folder" % args.data)
+    tool.PROGRAM = args.foretrace
     names = [args.family] if args.family else sorted(os.listdir(args.data))
     total = failed = 0
     for name in names:
@@ -70,7 +73,7 @@ def main():
         if name not in FAMILIES:
             print("%s: not covered" % name, file=sys.stderr)
             continue
-        matched, cases = run_family(name, root, args.foretrace, args.jobs)
+        matched, cases = run_family(name, root, args.jobs)
         total += cases
         failed += cases - matched
     if total == 0:

@@ -9,9 +9,10 @@ import csv
 import json
 import os
 import re
-import subprocess
 import sys
-import tempfile
+
+import importing
+import tool
 
 CELL = re.compile(r"(\d+)([A-Z_]+?)(\d*)$")
 GROUP = re.compile(r"\((.*)\)([A-Z_0-9]+)$")
@@ -165,30 +166,19 @@ def figures_of(text):
     return found
 
 
-def compare(foretrace, case, row):
-    """None if a file and its row of the index are what the job gives."""
-    with tempfile.TemporaryDirectory() as temp:
-        job = os.path.join(temp, "job.fore")
-        with open(job, "w") as file:
-            file.write(case.to_fore())
+def compare(case, row):
+    """How a file and its row of the index differ from what the job gives."""
+    def plan(*options):
+        return tool.run("plan", "--schedule", "-", *options, input=case.to_fore())
 
-        def plan(*options):
-            return subprocess.run(
-                [foretrace, "plan", "--schedule", job, "--quiet", *options],
-                capture_output=True, text=True)
-
-        messages = [OPTIONS[x] for x in case.options if x in OPTIONS]
-        run = plan("--format=csv", *messages)
-        if run.returncode:
-            return run.stderr
-        problem = difference(case, [cells_of(x) for x in
-                                    run.stdout.splitlines()])
-        if problem or not row or not row["makespan"]:
-            return problem
-        found = figures_of(plan("--format=json").stdout)
-        wrong = ["%s: expected %s, got %s" % (key, row[key], value)
-                 for key, value in found.items() if row[key] != value]
-        return "; ".join(wrong) or None
+    messages = [OPTIONS[x] for x in case.options if x in OPTIONS]
+    lines = [cells_of(x) for x in plan("--format=csv", *messages).splitlines()]
+    if problem := difference(case, lines):
+        yield problem
+    elif row and row["makespan"]:
+        for key, value in figures_of(plan("--format=json")).items():
+            if row[key] != value:
+                yield "%s: expected %s, got %s" % (key, row[key], value)
 
 
 def read_index(root):
@@ -218,9 +208,10 @@ def find_folders(root):
             if os.path.basename(folder) in KINDS]
 
 
-def run_folder(foretrace, folder):
+def run_folder(folder):
     """(case, problem or None) of each case."""
     index = read_index(os.path.dirname(folder))
-    return [(case.path, compare(foretrace, case, index.get(
-        tuple(case.path.split("/")[-2:]))))
-            for case in cases_in(folder) if case.is_covered()]
+    for case in cases_in(folder):
+        if case.is_covered():
+            yield case.path, importing.verdict(compare, case, index.get(
+                tuple(case.path.split("/")[-2:])))

@@ -17,12 +17,7 @@ def words_of(path):
                 yield from re.findall(WORD[suffix], line)
 
 
-def main():
-    numbers = {str(n) for b in (31, 32, 40, 63, 64) for n in (2**b - 1, 2**b)}
-    words = numbers.union(*map(words_of, sys.argv[1:]))
-    for word in sorted(words):
-        print(f'"{word}"')
-
-
-if __name__ == "__main__":
-    main()
+numbers = {str(n) for b in (31, 32, 40, 63, 64) for n in (2**b - 1, 2**b)}
+words = numbers.union(*map(words_of, sys.argv[1:]))
+for word in sorted(words):
+    print(f'"{word}"')

@@ -162,19 +162,14 @@ def text(calls):
     return " / ".join(passes)
 
 
-def main():
-    equal, count = 0, 0
-    for name, is_wanted, attention, train, parallel, source in cases():
-        with tempfile.TemporaryDirectory() as folder:
-            plan = calls_of(sys.argv[1], pathlib.Path(folder), is_wanted, attention, train,
-                            parallel)
-        print(f"{name}: {text(plan)}")
-        if text(plan) != text(source):
-            print(f"  source: {text(source)}")
-        equal += text(plan) == text(source)
-        count += 1
-    print(f"{count} jobs, {equal} as in the source")
-
-
-if __name__ == "__main__":
-    main()
+equal, count = 0, 0
+for name, is_wanted, attention, train, parallel, source in cases():
+    with tempfile.TemporaryDirectory() as folder:
+        plan = calls_of(sys.argv[1], pathlib.Path(folder), is_wanted, attention, train,
+                        parallel)
+    print(f"{name}: {text(plan)}")
+    if text(plan) != text(source):
+        print(f"  source: {text(source)}")
+    equal += text(plan) == text(source)
+    count += 1
+print(f"{count} jobs, {equal} as in the source")

@@ -48,22 +48,17 @@ def exported(foretrace, job, folder):
     return arguments
 
 
-def main():
-    table = csv.DictReader(sys.stdin, delimiter="\t")
-    writer = csv.DictWriter(sys.stdout, [*table.fieldnames, "imported"], delimiter="\t",
-                            lineterminator="\n")
-    writer.writeheader()
-    done = 0
-    for job in table:
-        try:
-            with tempfile.TemporaryDirectory() as folder:
-                arguments = exported(sys.argv[1], job, pathlib.Path(folder))
-            writer.writerow({**job, "arguments": arguments, "imported": job["arguments"]})
-            done += 1
-        except RuntimeError as why:
-            print(f"{job['version']}/{job['layout']}: {why}", file=sys.stderr)
-    print(f"{done} jobs exported", file=sys.stderr)
-
-
-if __name__ == "__main__":
-    main()
+table = csv.DictReader(sys.stdin, delimiter="\t")
+writer = csv.DictWriter(sys.stdout, [*table.fieldnames, "imported"], delimiter="\t",
+                        lineterminator="\n")
+writer.writeheader()
+done = 0
+for job in table:
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            arguments = exported(sys.argv[1], job, pathlib.Path(folder))
+        writer.writerow({**job, "arguments": arguments, "imported": job["arguments"]})
+        done += 1
+    except RuntimeError as why:
+        print(f"{job['version']}/{job['layout']}: {why}", file=sys.stderr)
+print(f"{done} jobs exported", file=sys.stderr)

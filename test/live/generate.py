@@ -72,31 +72,26 @@ def draw_torch(rng):
     return world, " ".join([name, *(f"{key}={value}" for key, value in sizes.items())])
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("seed", type=int)
-    parser.add_argument("count", type=int)
-    parser.add_argument("--kind", choices=("megatron", "small", "dense", "worlds", "torch"),
-                        default="megatron")
-    args = parser.parse_args()
-    print("\t".join(COLUMNS))
-    versions = [version for version, release in RELEASES.items()
-                if args.kind != "worlds" or release >= 16]
-    for index in range(args.count):
-        rng = random.Random(f"{args.kind} {args.seed} {index}")
-        name = f"{args.kind[0]}{args.seed}-{index:03}"
-        if args.kind == "torch":
-            world, arguments = draw_torch(rng)
-            print("torch", name, world, "all", arguments, sep="\t")
-            continue
-        version = versions[index % len(versions)]
-        is_large = args.kind == "worlds"
-        release = RELEASES[version]
-        job = draw_small(rng, release, args.kind) if args.kind in ("small", "dense") else \
-            draw_megatron(rng, release, is_large)
-        print(version, name, job.world, logged_ranks(job) if is_large else "all",
-              " ".join(map(str, job.arguments)), sep="\t")
-
-
-if __name__ == "__main__":
-    main()
+parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+parser.add_argument("seed", type=int)
+parser.add_argument("count", type=int)
+parser.add_argument("--kind", choices=("megatron", "small", "dense", "worlds", "torch"),
+                    default="megatron")
+args = parser.parse_args()
+print("\t".join(COLUMNS))
+versions = [version for version, release in RELEASES.items()
+            if args.kind != "worlds" or release >= 16]
+for index in range(args.count):
+    rng = random.Random(f"{args.kind} {args.seed} {index}")
+    name = f"{args.kind[0]}{args.seed}-{index:03}"
+    if args.kind == "torch":
+        world, arguments = draw_torch(rng)
+        print("torch", name, world, "all", arguments, sep="\t")
+        continue
+    version = versions[index % len(versions)]
+    is_large = args.kind == "worlds"
+    release = RELEASES[version]
+    job = draw_small(rng, release, args.kind) if args.kind in ("small", "dense") else \
+        draw_megatron(rng, release, is_large)
+    print(version, name, job.world, logged_ranks(job) if is_large else "all",
+          " ".join(map(str, job.arguments)), sep="\t")

@@ -330,6 +330,20 @@ def judge(foretrace, root, layout):
         return layout, [str(why)], [], []
 
 
+def read_table(path, delimiter=","):
+    with open(path, encoding="utf-8") as file:
+        return list(csv.DictReader(file, delimiter=delimiter))
+
+
+def print_differences(layout, found, with_details):
+    """Prints the differences of a job, or the first one and how many more there are."""
+    texts = [text for of in found for text in of]
+    if texts:
+        more = f" (and {len(texts) - 1} more)" if len(texts) > 1 else ""
+        print(f"{layout['version']}/{layout['layout']}: "
+              + ("; ".join(texts) if with_details else texts[0] + more))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("foretrace")
@@ -339,9 +353,8 @@ def main():
     parser.add_argument("--details", action="store_true", help="print every difference")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args()
-    with open(args.logs / "layouts.tsv") as file:
-        layouts = [row for row in csv.DictReader(file, delimiter="\t")
-                   if args.release in (None, row["version"]) and args.only in row["layout"]]
+    layouts = [row for row in read_table(args.logs / "layouts.tsv", "\t")
+               if args.release in (None, row["version"]) and args.only in row["layout"]]
     totals = collections.defaultdict(lambda: [0] * 4)
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for layout, *found in pool.map(
@@ -350,11 +363,7 @@ def main():
             total_of[0] += 1
             for last in range(3):
                 total_of[last + 1] += not any(found[:last + 1])
-            texts = [text for of in found for text in of]
-            if texts:
-                more = f" (and {len(texts) - 1} more)" if len(texts) > 1 else ""
-                print(f"{layout['version']}/{layout['layout']}: "
-                      + ("; ".join(texts) if args.details else texts[0] + more))
+            print_differences(layout, found, args.details)
     totals["all"] = [sum(column) for column in zip(*totals.values())]
     for version, (jobs, equal, counted, ordered) in totals.items():
         print(f"{version}: {jobs} jobs, {equal} equal in bytes, "

@@ -24,7 +24,6 @@ differs.
 import argparse
 import collections
 import concurrent.futures
-import csv
 import json
 import os
 import pathlib
@@ -37,11 +36,6 @@ import local_layers
 STATIC = ("weights", "gradients", "optimizer")
 # Most tensors of a layer.
 TENSORS = 20
-
-
-def read_table(path, delimiter=","):
-    with open(path, encoding="utf-8") as file:
-        return list(csv.DictReader(file, delimiter=delimiter))
 
 
 def planned(foretrace, layout):
@@ -128,9 +122,9 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args()
     rows = collections.defaultdict(list)
-    for row in read_table(args.logs / "memory.csv"):
+    for row in judge.read_table(args.logs / "memory.csv"):
         rows[row["version"], row["layout"]].append(row)
-    layouts = [layout for layout in read_table(args.logs / "layouts.tsv", "\t")
+    layouts = [layout for layout in judge.read_table(args.logs / "layouts.tsv", "\t")
                if args.only in layout["layout"] and layout["ranks"] == "all"
                and rows[layout["version"], layout["layout"]]]
     totals = collections.defaultdict(collections.Counter)
@@ -143,11 +137,7 @@ def main():
                     jobs=1, ruled=int(has_rules), equal=int(not any(found.values())),
                     saved=int(has_rules and not found["saved"]),
                     **{kind: int(not found[kind]) for kind in STATIC})
-            texts = [text for of in found.values() for text in of]
-            if texts:
-                more = f" (and {len(texts) - 1} more)" if len(texts) > 1 else ""
-                print(f"{layout['version']}/{layout['layout']}: "
-                      + ("; ".join(texts) if args.details else texts[0] + more))
+            judge.print_differences(layout, found.values(), args.details)
     for version in sorted(totals, key=lambda version: (version == "all", version)):
         of = totals[version]
         print(f"{version}: {of['jobs']} jobs, equal in weights {of['weights']}, gradients "

@@ -51,17 +51,12 @@ def write_table(path, rows, delimiter):
         writer.writerows(rows)
 
 
-def main():
-    out, logs = map(pathlib.Path, sys.argv[1:])
-    rows, memory = [], []
-    for done in sorted(out.glob("*/*/done")):
-        job = read_job(done.parent)
-        rows.append({**job, "rows": pack_job(done.parent, job, logs)})
-        memory += memory_of(done.parent, job)
-    write_table(logs / "layouts.tsv", rows, "\t")
-    if memory:
-        write_table(logs / "memory.csv", memory, ",")
-
-
-if __name__ == "__main__":
-    main()
+out, logs = map(pathlib.Path, sys.argv[1:])
+rows, memory = [], []
+for done in sorted(out.glob("*/*/done")):
+    job = read_job(done.parent)
+    rows.append({**job, "rows": pack_job(done.parent, job, logs)})
+    memory += memory_of(done.parent, job)
+write_table(logs / "layouts.tsv", rows, "\t")
+if memory:
+    write_table(logs / "memory.csv", memory, ",")

@@ -15,21 +15,16 @@ import tempfile
 import judge
 
 
-def main():
-    foretrace = sys.argv[1]
-    taken = collections.Counter()
-    for job in csv.DictReader(sys.stdin, delimiter="\t"):
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                written = judge.write_job(foretrace, job, int(job["world"]),
-                                          pathlib.Path(folder))
-                judge.run(foretrace, "volume", written, "--quiet")
-                taken[job["version"]] += 1
-            except RuntimeError as why:
-                print(f"{job['version']}/{job['layout']}: {why}")
-    for version, count in taken.items():
-        print(f"{version}: {count} jobs taken")
-
-
-if __name__ == "__main__":
-    main()
+foretrace = sys.argv[1]
+taken = collections.Counter()
+for job in csv.DictReader(sys.stdin, delimiter="\t"):
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            written = judge.write_job(foretrace, job, int(job["world"]),
+                                      pathlib.Path(folder))
+            judge.run(foretrace, "volume", written, "--quiet")
+            taken[job["version"]] += 1
+        except RuntimeError as why:
+            print(f"{job['version']}/{job['layout']}: {why}")
+for version, count in taken.items():
+    print(f"{version}: {count} jobs taken")

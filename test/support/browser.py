@@ -153,9 +153,9 @@ class Browser:
 
 
 def expect(what, shown, wanted=True):
+    """Ends the run if a page shows something else."""
     if shown != wanted:
         sys.exit(f"{what}: the page shows {shown!r}, not {wanted!r}")
-    print(f"{what}: as expected")
 
 
 @contextlib.contextmanager

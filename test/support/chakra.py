@@ -4,6 +4,8 @@
 Prints Chakra execution traces, a node a line. Reads the wire format of protocol
 buffers by itself, so that it shares nothing with what wrote them.
 """
+import json
+import pathlib
 import sys
 
 KINDS = {4: "compute", 5: "send", 6: "receive", 7: "collective"}
@@ -173,6 +175,15 @@ def read(path):
     nodes = list(map(Node, rest))
     assert all(node.kind and not node.unknown for node in nodes)
     return metadata(first), nodes
+
+
+def read_set(folder):
+    """(members of groups by name, nodes of each rank) of the traces of a folder."""
+    groups, = pathlib.Path(folder).glob("*.groups.json")
+    traces = {int(path.name.split(".")[-2]): path
+              for path in pathlib.Path(folder).glob("*.et")}
+    return (json.loads(groups.read_text("utf-8")),
+            [read(traces[rank])[1] for rank in range(len(traces))])
 
 
 if __name__ == "__main__":

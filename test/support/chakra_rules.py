@@ -8,18 +8,10 @@ import json
 
 import chakra
 import chakra_replay
+from goal_changes import Illegal, need
 
 SIMULATED = {0, 2, 6, 7}
 Task = collections.namedtuple("Task", "id kind control data attributes work")
-
-
-class Illegal(Exception):
-    """What ASTRA-sim does not take, or takes for something else."""
-
-
-def need(condition, what):
-    if not condition:
-        raise Illegal(what)
 
 
 @functools.lru_cache(4096)
@@ -122,7 +114,7 @@ class Set:
 
     def runs(self):
         try:
-            return chakra_replay.replay(self.tasks, self.groups)
+            return chakra_replay.Replay(self.tasks, self.groups).ends()
         except AssertionError:
             return False
 

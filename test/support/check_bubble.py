@@ -1,15 +1,12 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-#
-# The bubble and the micro-batches on their way that a sweep says of a point in
-# closed form are those of a run of its schedule.
-"""usage: check_bubble.py FORETRACE FOLDER EVERY"""
+"""usage: check_bubble.py EVERY
 
-import itertools
-import json
-import pathlib
-import subprocess
+The bubble and the micro-batches on their way that a sweep says of a point in closed form
+are those of a run of its schedule, of one in EVERY points."""
+
 import sys
+
+import tool
 
 JOB = """import "models/llama3-8b.fore"
 train { sequence = 4096  micro_batch = 1 }
@@ -22,63 +19,36 @@ SCHEDULES = {
     "interleaved": ["parallel.micro_batch_group=2..12"], "zb_h1": [],
     "interleaved_zb": [], "zbv": [], "dualpipe": [], "dualpipe_v": [],
 }
-AXES = ["parallel.pp=2,3,4,6,8", "parallel.vpp=1,2,3",
-        "parallel.ga=1..9,12,16,17"]
+# A point has as many ranks as stages.
+AXES = ["parallel.pp=2,3,4,6,8", "parallel.vpp=1,2,3", "parallel.ga=1..9,12,16,17",
+        "parallel.world=parallel.pp"]
 
 
-def points(foretrace, path, schedule):
-    """Each accepted point of a schedule: its options, in_flight and bubble."""
+def points(job, schedule):
+    """Each accepted point of a schedule: its keys, in_flight and bubble."""
     axes = [f"parallel.schedule={schedule}", *AXES, *SCHEDULES[schedule]]
-    database = path.with_suffix(f".{schedule}.db")
-    database.unlink(missing_ok=True)  # of an earlier run
-    keys = [axis.split("=")[0] for axis in axes]
-    sweep = [foretrace, "sweep", path, "-o", database]
-    # A point has as many ranks as stages.
-    subprocess.run([*sweep, *(f"--sweep={axis}" for axis in axes),
-                    "--sweep=parallel.world=parallel.pp", "--quiet"],
-                   check=True, stdout=subprocess.DEVNULL)
-    names = ", ".join(f'"{key}"' for key in [*keys, "parallel.world"])
-    rows = subprocess.run(
-        [foretrace, "sweep", "-o", database, "--format=json", "--query",
-         f"SELECT {names}, in_flight, bubble FROM points"],
-        check=True, text=True, capture_output=True).stdout
-    for line in rows.splitlines():
-        row = json.loads(line)
-        in_flight, bubble = row.pop("in_flight"), row.pop("bubble")
-        yield [f"-D{key}={value}" for key, value in row.items()], in_flight, bubble
+    database = job.with_suffix(f".{schedule}.db")
+    tool.run("sweep", job, "-o", database, *(f"--sweep={axis}" for axis in axes), "--quiet")
+    names = ", ".join(f'"{axis.split("=")[0]}"' for axis in axes)
+    for row in tool.rows("sweep", "-o", database, "--query",
+                         f"SELECT {names}, in_flight, bubble FROM points"):
+        said = row.pop("in_flight"), row.pop("bubble")
+        yield row, said
 
 
-def run(foretrace, path, options):
+def run(job, keys):
     """The same of a run of the schedule."""
-    text = subprocess.run([foretrace, "plan", path, "--schedule",
-                           "--format=json", *options],
-                          check=True, text=True, capture_output=True).stdout
-    figures = json.loads(text)
+    figures = tool.document("plan", job, "--schedule", *tool.defined(keys))
     most = max(stage["peak_until_weights"] for stage in figures["stages"])
     return most, 10**6 * figures["idle"] // figures["makespan"]
 
 
-def main():
-    foretrace, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    every = int(sys.argv[3])
-    folder.mkdir(parents=True, exist_ok=True)
+with tool.scratch() as folder:
     path = folder / "job.fore"
     path.write_text(JOB)
-    wrong = 0
     for schedule in SCHEDULES:
-        count = 0
-        chosen = itertools.islice(points(foretrace, path, schedule), 0, None,
-                                  every)
-        for options, *said in chosen:
-            count += 1
-            found = list(run(foretrace, path, options))
-            if said != found:
-                wrong += 1
-                print(" ".join(options), "says", said, "and runs", found)
-        print(f"{schedule}: {count} points")
-        wrong += count == 0
-    return wrong != 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        chosen = list(points(path, schedule))[::int(sys.argv[1])]
+        for keys, said in chosen:
+            found = run(path, keys)
+            assert said == found, f"{keys} says {said} and runs {found}"
+        print(f"{schedule}: {len(chosen)} points")

@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""usage: check_chakra.py FORETRACE SEED COUNT
+"""usage: check_chakra.py SEED COUNT
 
 Traces of random jobs against what unfold_ranks.py makes of the text of their IR:
 every rank has the same messages and collectives, with the same members and
 bytes. And by ASTRA-sim's rules all ranks come to their ends.
 """
-import json
-import os
-import subprocess
-
 import chakra
 import chakra_replay
-import each_job
+import tool
 import unfold_ranks
 
 
@@ -41,19 +37,24 @@ def expected(job, rank):
     return out
 
 
+def collective(ranks, groups, node):
+    """The same of a collective of a trace."""
+    has = node.attributes
+    members = range(ranks) if has["pg_name"] == "0" else groups[has["pg_name"]]
+    name = chakra.COLLECTIVES[has["comm_type"]]
+    size = has["comm_size"] * (len(members) if name == "all_gather" else 1)
+    return name, tuple(sorted(members)), size
+
+
 def found(job, rank, nodes, groups):
-    """The same, of a trace."""
+    """The same of all nodes of a trace."""
     tags = set()
     for node in nodes:
         has = node.attributes
         if node.kind == "collective":
-            members = (range(job.ranks) if has["pg_name"] == "0"
-                       else groups[has["pg_name"]])
-            assert rank in members, "not in its group"
-            name = chakra.COLLECTIVES[has["comm_type"]]
-            size = has["comm_size"] * (
-                len(members) if name == "all_gather" else 1)
-            yield name, tuple(sorted(members)), size
+            of = collective(job.ranks, groups, node)
+            assert rank in of[1], "not in its group"
+            yield of
         elif node.kind != "compute":
             ends = ((rank, has["comm_dst"]) if node.kind == "send"
                     else (has["comm_src"], rank))
@@ -66,37 +67,21 @@ def found(job, rank, nodes, groups):
                 yield "ring", ends, has["comm_size"]
 
 
-def one(foretrace, folder, seed):
-    """A disagreement or None"""
-    _, path, text, ir = unfold_ranks.random_ranks(foretrace, folder, seed)
-    job = unfold_ranks.Job(ir)
-    run = subprocess.run(
-        [foretrace, "compile", path + ".fore", "--emit=chakra", "--quiet",
-         "-o", path + "/"], capture_output=True, text=True)
-    if run.returncode != 0:
-        return "seed %s: %s\n%s" % (seed, run.stderr, text)
-    with open(os.path.join(path, seed + ".groups.json")) as file:
-        groups = json.load(file)
-    ranks = []
-    for number in range(job.ranks):
-        nodes = list(chakra.read(
-            os.path.join(path, "%s.%d.et" % (seed, number)))[1])
-        has = list(found(job, number, nodes, groups))
-        want = expected(job, number)
+def check(case):
+    job = unfold_ranks.random_ranks(case)
+    tool.run("compile", case.job, "--emit=chakra", "--quiet", "-o", case.stem + "/")
+    groups, ranks = chakra.read_set(case.stem)
+    for rank, nodes in enumerate(ranks):
+        has, want = list(found(job, rank, nodes, groups)), expected(job, rank)
         # A half of a backward step has some of its collectives.
-        if "backward_weight" in ir:
+        if "backward_weight" in job.text:
             has, want = sorted(map(str, has)), sorted(map(str, want))
-        if has != want:
-            return "seed %s: rank %d\n%s\n%s\n%s" % (
-                seed, number, set(map(str, want)) - set(map(str, has)),
-                set(map(str, has)) - set(map(str, want)), text)
+        assert has == want, (rank, has, want)
         assert all(d < node.id for node in nodes
                    for d in node.control + node.data), "ids are no order"
-        ranks.append(nodes)
-    if not chakra_replay.replay(ranks, groups):
-        return "seed %s: some wait for ever\n%s" % (seed, text)
-    return None
+    assert len(ranks) == job.ranks
+    assert chakra_replay.Replay(ranks, groups).ends(), "some wait for ever"
 
 
 if __name__ == "__main__":
-    each_job.main(one)
+    tool.cases(check)

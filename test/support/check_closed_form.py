@@ -1,33 +1,18 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-#
-# Compiles random jobs and compares each with its closed form: the collectives
-# of every block, those of every stage's step, and what each model chunk holds,
-# keeps and sends.
-"""usage: check_closed_form.py FORETRACE FOLDER [--jobs N] [--seed N]"""
+"""usage: check_closed_form.py SEED COUNT
 
-import argparse
+Compiles random jobs and compares each with its closed form: the collectives
+of every block, those of every stage's step, and what each model chunk holds,
+keeps and sends."""
+
 import collections
-import json
-import pathlib
-import random
-import subprocess
-import sys
 
 import closed_form
+import tool
 from ftir import Program
 from job import text_of
 from random_jobs import (random_job, with_branch, with_gated_attention,
                          with_latent_experts, with_mixer)
-
-SHOWN = 5  # jobs that differ are printed up to this number
-
-
-def run(*command):
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise ValueError(f"{done.stdout}{done.stderr}")
-    return done.stdout
 
 
 def merged(messages):
@@ -135,34 +120,13 @@ def compare_plan(job, plan):
                                f"expected {want}, got {row[key]}")
 
 
-def differences(job, foretrace, path):
-    path.write_text(text_of(job), encoding="utf-8")
-    program = Program(run(foretrace, "compile", "--quiet", "--emit=ir",
-                          "--stdout", str(path)))
-    plan = json.loads(run(foretrace, "plan", "--format=json", str(path)))
-    return [*compare_messages(job, program), *compare_plan(job, plan)]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("foretrace")
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--jobs", type=int, default=150)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    options.folder.mkdir(parents=True, exist_ok=True)
-    rng = random.Random(options.seed)
-    wrong = 0
-    for number in range(options.jobs):
-        job = closed_job(rng)
-        path = options.folder / f"job{number}.fore"
-        if found := differences(job, options.foretrace, path):
-            wrong += 1
-            if wrong <= SHOWN:
-                print(f"{path}\n{text_of(job)}", *found, sep="\n")
-    print(f"{options.jobs - wrong} of {options.jobs} jobs as their closed form")
-    return 1 if wrong else 0
+def check(case):
+    job = closed_job(case.draw)
+    program = Program(tool.ir(case.write(text_of(job))))
+    found = [*compare_messages(job, program),
+             *compare_plan(job, tool.document("plan", case.job))]
+    assert not found, "\n".join(found)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    tool.cases(check)

@@ -1,17 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: check_costs.py FORETRACE SEED COUNT
+"""usage: check_costs.py SEED COUNT
 
 What `foretrace flops` and `foretrace params` say of random jobs is what closed
 forms say: those of a token know nothing of how the job is spread."""
 
-import json
-import os
-import random
 import re
-import subprocess
 
-import each_job
+import tool
 from check_closed_form import is_open
 from closed_form import share, sharers, stage_parameters
 from job import text_of
@@ -109,23 +105,15 @@ def expected(job, modules, full=False, router=True, embedding=False):
             None if embedding else count * alike)
 
 
-def run(foretrace, *arguments):
-    return json.loads(subprocess.run(
-        [foretrace, *arguments, "--format=json", "--quiet"],
-        capture_output=True, text=True, check=True).stdout)
-
-
-def check_flops(foretrace, path, job, modules, **convention):
+def check_flops(path, job, modules, **convention):
     options = {"full": "--attention=full", "router": "--router=false",
                "embedding": "--embedding"}
-    found = run(foretrace, "flops", path, *(options[o] for o in convention))
+    found = tool.document("flops", path, *(options[o] for o in convention))
     model, recomputed, repeated = expected(job, modules, **convention)
     assert found["model_flops"] == model, (convention, found, model)
-    assert found["recomputed_flops"] == recomputed, (convention, found,
-                                                     recomputed)
+    assert found["recomputed_flops"] == recomputed, (convention, found, recomputed)
     if repeated is not None:
-        assert found["repeated_flops"] == repeated, (convention, found,
-                                                     repeated)
+        assert found["repeated_flops"] == repeated, (convention, found, repeated)
     assert found["repeated_flops"] >= 0, found
     assert found["hardware_flops"] == model + recomputed, found
     phases = ("forward_flops", "recomputed_flops", "backward_flops")
@@ -146,16 +134,16 @@ def stages_of(row):
     return range(first, last + 1)
 
 
-def check_parameters(foretrace, path, job, kind):
+def check_parameters(path, job, kind):
     """Those of ranks are closed_form's, if it has all of them. With DualPipe each
     stage holds those of its opposite, too."""
-    whole = run(foretrace, "params", path)
+    whole = tool.document("params", path)
     for table in ("blocks", "parts"):
         for name in ("published", "activated"):
             assert whole[name] == sum(
                 row[name] * row.get("layers", 1)
                 for row in whole[table]), whole
-    found = run(foretrace, "params", path, "--by=stage")
+    found = tool.document("params", path, "--by=stage")
     assert found["published"] == whole["published"], (found, whole)
     published = stored = 0
     for row in found["stages"]:
@@ -172,9 +160,10 @@ def check_parameters(foretrace, path, job, kind):
     assert stored == found["stored"], found
 
 
-def write_job(foretrace, path, draw):
+def write_job(case):
     """(job with what it does again of each layer, the modules that it recomputes,
     kind of its schedule or nothing)"""
+    draw = case.draw
     job = random_job(draw)
     text = text_of(job)
     modules = random_modules(text, draw) or "core_attn"
@@ -183,17 +172,13 @@ def write_job(foretrace, path, draw):
                             'recompute_modules = "%s"' % modules)
     kept = Kept(text, draw)
     for kind in (draw.choice(KINDS) if job.pp > 1 else "", ""):
-        with open(path, "w") as file:
-            file.write(kept.text.replace(
-                "parallel {", "parallel { schedule = %s " % kind if kind
-                else "parallel {"))
-        spec = subprocess.run(
-            [foretrace, "compile", path, "--emit=ir", "--level=spec", "--stdout",
-             "--quiet"], capture_output=True, text=True)
-        refused = spec.returncode or subprocess.run(
-            [foretrace, "flops", path], capture_output=True).returncode
+        case.write(kept.text.replace(
+            "parallel {", "parallel { schedule = %s " % kind if kind else "parallel {"))
+        spec = tool.attempt("compile", case.job, "--emit=ir", "--level=spec", "--stdout",
+                            "--quiet")
+        refused = spec.returncode or tool.attempt("flops", case.job).returncode
         if refused and "below the model's" in spec.stderr:
-            return write_job(foretrace, path, draw)
+            return write_job(case)
         if not kind or not refused:
             chunks = job.pp * int(re.search(r" vpp = (\d+)", spec.stdout)[1])
             size = len(job.layers) // chunks
@@ -202,22 +187,12 @@ def write_job(foretrace, path, draw):
             return job, modules.split(), kind
 
 
-def one(foretrace, folder, seed):
-    """What is wrong, or None."""
-    draw = random.Random(seed)
-    path = os.path.join(folder, seed + ".fore")
-    job, modules, kind = write_job(foretrace, path, draw)
-    try:
-        check_flops(foretrace, path, job, modules)
-        check_flops(foretrace, path, job, modules, **draw.choice(
-            [{"full": True}, {"router": False}, {"embedding": True}]))
-        check_parameters(foretrace, path, job, kind)
-    except (AssertionError, subprocess.CalledProcessError) as problem:
-        return "seed %s: %s %s\n%s\n%s" % (
-            seed, problem, getattr(problem, "stderr", ""), kind,
-            open(path).read())
-    return None
+def check(case):
+    job, modules, kind = write_job(case)
+    check_flops(case.job, job, modules)
+    check_flops(case.job, job, modules, **case.draw.choice(
+        [{"full": True}, {"router": False}, {"embedding": True}]))
+    check_parameters(case.job, job, kind)
 
 
-if __name__ == "__main__":
-    each_job.main(one)
+tool.cases(check)

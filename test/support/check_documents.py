@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""usage: check_documents.py FORETRACE JOB: prints the schemas of all JSON documents of
+"""usage: check_documents.py JOB: prints the schemas of all JSON documents of
 a job, stages that are not the first and the last, and numbers that two of them have."""
 import sys
 

@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""usage: check_explain.py FORETRACE SEED COUNT
+"""usage: check_explain.py SEED COUNT
 
 What `foretrace explain` says of numbers of random jobs is true: expressions,
 evaluated here from their leaves alone, give the numbers, which of rows, lines,
 nodes and parameters are those that are emitted. Where a leaf is stated stands its value.
 """
-import json
 import os
+import pathlib
 import re
-import subprocess
 
 import chakra
-import each_job
+import tool
 from ftir import TYPE, Keys
-from unfold_ranks import Job, random_ranks
+from unfold_ranks import random_ranks
 
 # Numbers of each job: of an op, a parameter, and the memory of a stage.
 LEAST = 8
@@ -35,8 +34,8 @@ MEASURED = {"ns": 10**3, "ps": 10**6}
 
 def written(operand, folder):
     """The number at the place where an operand is stated."""
-    with open(os.path.join(folder, operand["file"])) as file:
-        line = file.read().splitlines()[operand["line"] - 1]
+    text = pathlib.Path(folder, operand["file"]).read_text("utf-8")
+    line = text.splitlines()[operand["line"] - 1]
     text = line[operand["column"] - 1:]
     assert text.startswith(operand["text"]), operand
     number = int(re.match(r"\d+\b", text)[0])
@@ -63,16 +62,13 @@ def value_of(tree, folder):
     return value
 
 
-def explain(foretrace, path, *arguments):
-    run = subprocess.run([foretrace, "explain", path, "--format=json",
-                          *arguments], capture_output=True, text=True,
-                         check=True)
-    return [json.loads(line) for line in run.stdout.splitlines()]
+def explain(case, *arguments):
+    return tool.rows("explain", case.job, *arguments)
 
 
-def figures_of(subjects, folder):
+def figures_of(subjects, case):
     """(unit, value) of all figures, which are checked."""
-    figures = []
+    figures, folder = [], os.path.dirname(case.job)
     for subject in subjects:
         for figure in subject["figures"]:
             assert value_of(figure, folder) == figure["value"], figure
@@ -80,22 +76,16 @@ def figures_of(subjects, folder):
     return figures
 
 
-def check_row(foretrace, path, folder, draw, stage):
+def check_row(case, stage):
     """A row of the table of a stage has the sizes that are explained."""
-    with open(path) as file:
-        text = file.read()
-    table = path + ".txt"
-    with open(path, "w") as file:
-        file.write(text + 'emit simai { file = "%s" stage = %d }\n' % (
-            os.path.basename(table), stage))
-    subprocess.run([foretrace, "compile", path, "--emit=simai", "--quiet",
-                    "-o", table], capture_output=True, check=True)
-    with open(table) as file:
-        rows = file.read().splitlines()[2:]
-    number = draw.randint(1, len(rows))
+    table = case.stem + ".txt"
+    case.append('emit simai { file = "%s" stage = %d }\n' % (os.path.basename(table), stage))
+    tool.run("compile", case.job, "--emit=simai", "--quiet", "-o", table)
+    rows = pathlib.Path(table).read_text("utf-8").splitlines()[2:]
+    number = case.draw.randint(1, len(rows))
     cells = rows[number - 1].split()
-    subjects = explain(foretrace, path, "--emit=simai", "--row=%d" % number)
-    figures_of(subjects, folder)
+    subjects = explain(case, "--emit=simai", "--row=%d" % number)
+    figures_of(subjects, case)
     count = 0
     for at, column in ((2, "forward"), (5, "backward"), (8, "update")):
         time, word, size = cells[at:at + 3]
@@ -109,16 +99,14 @@ def check_row(foretrace, path, folder, draw, stage):
     return count
 
 
-def check_node(foretrace, path, folder, draw, ranks):
+def check_node(case, ranks):
     """A node of a trace has the sizes that are explained."""
-    rank = draw.randrange(ranks)
-    traces = path + ".chakra"
-    subprocess.run([foretrace, "compile", path, "--emit=chakra", "--quiet",
-                    "-o", traces + "/"], capture_output=True, check=True)
-    [name] = [n for n in os.listdir(traces) if n.endswith(".%d.et" % rank)]
-    node = draw.choice(chakra.read(os.path.join(traces, name))[1])
-    found = figures_of(explain(foretrace, path, "--emit=chakra", "--rank=%d"
-                               % rank, "--node=%d" % node.id), folder)
+    rank = case.draw.randrange(ranks)
+    traces = case.job + ".chakra"
+    tool.run("compile", case.job, "--emit=chakra", "--quiet", "-o", traces + "/")
+    node = case.draw.choice(chakra.read_set(traces)[1][rank])
+    found = figures_of(explain(case, "--emit=chakra", "--rank=%d" % rank,
+                               "--node=%d" % node.id), case)
     of = node.attributes
     if node.kind == "compute":
         assert ("us", node.duration or 0) in found, (node.duration, found)
@@ -149,27 +137,19 @@ def explained_shape(subject):
     return shape
 
 
-def check_line(foretrace, path, folder, draw, ranks):
+def check_line(case, ranks):
     """A line of a trace has the shapes that are explained."""
-    rank = draw.randrange(ranks)
-    with open(path) as file:
-        text = file.read()
-    with open(path, "w") as file:
-        file.write(text + "emit megatron { dialect = %s }\n" % draw.choice(
-            ["v1", "v2", "v2b"]))
-    traces = path + ".traces"
-    run = subprocess.run([foretrace, "compile", path, "--emit=megatron",
-                          "--quiet", "-o", traces + "/"], capture_output=True,
-                         text=True)
+    rank = case.draw.randrange(ranks)
+    case.append("emit megatron { dialect = %s }\n" % case.draw.choice(["v1", "v2", "v2b"]))
+    traces = case.job + ".traces"
+    run = tool.attempt("compile", case.job, "--emit=megatron", "--quiet", "-o", traces + "/")
     if run.returncode:  # a mode that no trace shows
         assert run.returncode == 1 and re.search(
             r"\[(megatron-|dp-shard-unknown)", run.stderr), run.stderr
         return 0
-    with open(os.path.join(traces, "rank%d.txt" % rank)) as file:
-        lines = file.read().splitlines()
-    number = draw.randint(1, len(lines))
-    subjects = explain(foretrace, path, "--emit=megatron", "--rank=%d" % rank,
-                       "--row=%d" % number)
+    lines = pathlib.Path(traces, "rank%d.txt" % rank).read_text("utf-8").splitlines()
+    number = case.draw.randint(1, len(lines))
+    subjects = explain(case, "--emit=megatron", "--rank=%d" % rank, "--row=%d" % number)
     own, calls = logged_shapes(lines[number - 1])
     assert explained_shape(subjects[0]) == (own or {}), (lines[number - 1], own)
     seen = []
@@ -180,12 +160,7 @@ def check_line(foretrace, path, folder, draw, ranks):
             assert shape == calls[int(call[1])], (subject, calls)
             seen += [shape] * int(call[2] or 1)
     assert sorted(map(str, seen)) == sorted(map(str, calls)), (seen, calls)
-    return len(figures_of(subjects, folder))
-
-
-def output(foretrace, *arguments):
-    return subprocess.run([foretrace, *arguments], capture_output=True,
-                          text=True, check=True).stdout
+    return len(figures_of(subjects, case))
 
 
 def by_name(figures):
@@ -193,12 +168,12 @@ def by_name(figures):
     return {figure["what"].split()[0]: figure["value"] for figure in figures}
 
 
-def check_plan(foretrace, path, folder, draw, stage):
+def check_plan(case, stage):
     """Rows of plans, and the work of stages, are those that are printed."""
-    plan = json.loads(output(foretrace, "plan", path, "--format=json"))
-    number = draw.randint(1, len(plan["chunks"]) + 1)
-    subjects = explain(foretrace, path, "--emit=plan", "--row=%d" % number)
-    count = len(figures_of(subjects, folder))
+    plan = tool.document("plan", case.job)
+    number = case.draw.randint(1, len(plan["chunks"]) + 1)
+    subjects = explain(case, "--emit=plan", "--row=%d" % number)
+    count = len(figures_of(subjects, case))
     found = by_name(subjects[0]["figures"])
     if number > len(plan["chunks"]):
         assert found == {
@@ -214,8 +189,8 @@ def check_plan(foretrace, path, folder, draw, stage):
         assert abs(share * every - 1000 * chunk["flops"]) <= every, plan
         assert found == {name: chunk[name] for name in found}, (chunk, found)
         assert len(found) == 5, found
-    subjects = explain(foretrace, path, "--work", "--stage=%d" % stage)
-    count += len(figures_of(subjects, folder))
+    subjects = explain(case, "--work", "--stage=%d" % stage)
+    count += len(figures_of(subjects, case))
     [of] = [s for s in plan["stages"]
             if s["stages"][0] <= stage <= s["stages"][1]]
     found = by_name(subjects[0]["figures"])
@@ -224,10 +199,10 @@ def check_plan(foretrace, path, folder, draw, stage):
     return count
 
 
-def check_figure(foretrace, path, folder, draw):
+def check_figure(case):
     """A figure that is written is the one that is explained."""
-    backend = draw.choice(["params", "flops"])
-    written = json.loads(output(foretrace, backend, path, "--format=json"))
+    backend = case.draw.choice(["params", "flops"])
+    written = tool.document(backend, case.job)
     cells = {name: value for name, value in written.items()
              if isinstance(value, int) and name != "repeated_flops"}
     for table, rows in written.items():
@@ -238,25 +213,23 @@ def check_figure(foretrace, path, folder, draw):
             cells.update(("%s/%s/%s" % (table, name, other), row[other])
                          for other in others
                          if other not in ("layers", "ranks"))
-    name, value = draw.choice(sorted(cells.items()))
+    name, value = case.draw.choice(sorted(cells.items()))
     [(_, found)] = figures_of(explain(
-        foretrace, path, "--emit=" + backend, "--figure=" + name), folder)
+        case, "--emit=" + backend, "--figure=" + name), case)
     assert found == value, (name, found, value)
     return 1
 
 
-def check_task(foretrace, path, folder, draw, ranks):
+def check_task(case, ranks):
     """A task of a GOAL schedule takes, or moves, what is explained."""
-    rank = draw.randrange(ranks)
-    text = output(foretrace, "compile", path, "--emit=goal", "--quiet",
-                  "--stdout")
+    rank = case.draw.randrange(ranks)
+    text = tool.run("compile", case.job, "--emit=goal", "--quiet", "--stdout")
     block = re.search(r"^rank %d \{$(.*?)^\}$" % rank, text, re.M | re.S)[1]
-    task = draw.choice(re.findall(r"^t(\d+):", block, re.M))
+    task = case.draw.choice(re.findall(r"^t(\d+):", block, re.M))
     lines = re.findall(r"^t%s(_\d+)?: (\w+) (\d+)b? .*?cpu (\d)" % task, block,
                        re.M)
     [(_, value)] = found = figures_of(
-        explain(foretrace, path, "--emit=goal", "--rank=%d" % rank,
-                "--node=" + task), folder)
+        explain(case, "--emit=goal", "--rank=%d" % rank, "--node=" + task), case)
     if len(lines) == 1:  # a computation, or a message between two
         assert value == int(lines[0][2]), (lines, found)
     else:
@@ -284,45 +257,28 @@ def random_cost(draw, ir):
             " = %d } }\n" % (times, times, some()))
 
 
-def numbers(foretrace, folder, seed):
-    """Checks numbers of a job; how many."""
-    draw, path, text, ir = random_ranks(foretrace, folder, seed)
-    path += ".fore"
-    cost = random_cost(draw, ir)
-    with open(path, "a") as file:
-        file.write(cost)
-    job = Job(ir)
+def check(case):
+    job, draw = random_ranks(case), case.draw
+    cost = random_cost(draw, job.text)
+    case.append(cost)
     stage = draw.randrange(job.schedule.p)
-    count = check_row(foretrace, path, folder, draw, stage)
-    count += check_node(foretrace, path, folder, draw, job.ranks)
+    count = check_row(case, stage) + check_node(case, job.ranks)
     if cost:
-        count += check_task(foretrace, path, folder, draw, job.ranks)
-    count += check_line(foretrace, path, folder, draw, job.ranks)
-    count += check_plan(foretrace, path, folder, draw, stage)
-    count += check_figure(foretrace, path, folder, draw)
-    ops = re.findall(r"^  %.* = \w+(?:\.\w+)?(?:\([^)]*\))? @(\S+)", ir, re.M)
+        count += check_task(case, job.ranks)
+    count += check_line(case, job.ranks) + check_plan(case, stage) + check_figure(case)
+    ops = re.findall(r"^  %.* = \w+(?:\.\w+)?(?:\([^)]*\))? @(\S+)", job.text, re.M)
     parameter, kind = draw.choice(
-        re.findall(rf"^  param %(\S+) : ({TYPE})", ir, re.M))[:2]
-    found = figures_of(explain(foretrace, path, "--param", parameter), folder)
+        re.findall(rf"^  param %(\S+) : ({TYPE})", job.text, re.M))[:2]
+    found = figures_of(explain(case, "--param", parameter), case)
     assert ("bytes", job.bytes(kind)) in found, (parameter, found)
     count += len(found)
     for query in (["--op", draw.choice(ops).strip('"')],
                   ["--memory", "--stage=%d" % stage],
                   ["--messages", "--stage=%d" % stage]):
-        found = figures_of(explain(foretrace, path, *query), folder)
+        found = figures_of(explain(case, *query), case)
         assert found or query[0] == "--messages", query
         count += len(found)
-    return count
+    assert count >= LEAST
 
 
-def one(foretrace, folder, seed):
-    """What is wrong, or None."""
-    try:
-        assert numbers(foretrace, folder, seed) >= LEAST
-    except (AssertionError, subprocess.CalledProcessError) as problem:
-        return "seed %s: %s" % (seed, problem)
-    return None
-
-
-if __name__ == "__main__":
-    each_job.main(one)
+tool.cases(check)

@@ -1,21 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: check_memory.py FORETRACE SEED COUNT
+"""usage: check_memory.py SEED COUNT
 
 Runs the stages of random jobs step by step and layer by layer, with every tensor
 from the op that makes it to the last one that reads it, and compares the most that
 is there at once with what `foretrace memory` and the figures of the job say of each
 kind of stage."""
 
-import json
-import random
 import re
-import subprocess
 
-import each_job
+import tool
 import unfold_ranks
 import units
-from ftir import BYTES, TYPE, Program
+from ftir import BYTES, TYPE
 from kept import Kept, block_of
 from random_jobs import random_modules
 
@@ -273,11 +270,12 @@ class Memory(unfold_ranks.Job):
         return most, is_alike
 
 
-def compile_job(foretrace, path, draw):
+def compile_job(case):
     """(what layers keep, IR) of a job of some ranks that does not split backward
     steps."""
+    draw = case.draw
     while True:
-        text, ir = unfold_ranks.compile_some(foretrace, path, draw)
+        text, ir = unfold_ranks.compile_some(case)
         if modules := random_modules(text, draw):
             text = text.replace(
                 "recompute = selective",
@@ -294,32 +292,17 @@ def compile_job(foretrace, path, draw):
         said = Kept(text, draw, ("none", "selective", "op", "full"))
         if not ir or any(half in ir for half in HALVES):
             continue
-        with open(path, "w") as file:
-            file.write(said.text)
-        run = subprocess.run(
-            [foretrace, "compile", path, "--emit=ir", "--stdout", "--quiet"],
-            capture_output=True, text=True)
-        if any(limit in run.stderr for limit in LIMITS):
+        done = tool.attempt("compile", case.write(said.text), "--emit=ir", "--stdout", "--quiet")
+        if any(limit in done.stderr for limit in LIMITS):
             continue
-        assert run.returncode == 0, run.stderr + said.text
-        return said, run.stdout
+        assert done.returncode == 0, done.stderr
+        return said, done.stdout
 
 
-def figures_of(foretrace, path):
-    """What `--emit=json` says of kinds of stages."""
-    return json.loads(subprocess.run(
-        [foretrace, "compile", path, "--emit=json", "--stdout", "--quiet"],
-        capture_output=True, text=True, check=True).stdout)["stages"]
-
-
-def one(foretrace, folder, seed):
-    """What is wrong, or None."""
-    path = f"{folder}/{seed}.fore"
-    kept, ir = compile_job(foretrace, path, random.Random(seed))
-    text, job = kept.text, Memory(ir)
-    said = json.loads(subprocess.run(
-        [foretrace, "memory", path, "--format=json", "--quiet"],
-        capture_output=True, text=True, check=True).stdout)
+def check(case):
+    kept, ir = compile_job(case)
+    job = Memory(ir)
+    said = tool.document("memory", case.job)
     peaks, static = [], {}
     for row in said["stages"]:
         always = sum(row[kind] for kind in
@@ -335,14 +318,12 @@ def one(foretrace, folder, seed):
                 peaks[-1] = row["peak"]
                 continue
             is_update = row["when"].startswith("update")
-            if (row.get("offloaded", 0) != job.offloaded(stage, kept)
-                    or row["peak"] != peak or is_update != (row["update"] > most)
-                    or not is_update
-                    and row["saved"] + row["running"] != most):
-                return f"seed {seed}: stage {stage}, {most}: {row}\n{text}"
-    if said["peak"] != max(peaks):
-        return f"seed {seed}: {said['peak']}, {peaks}\n{text}"
-    for kind in figures_of(foretrace, path):
+            what = stage, most, row
+            assert row.get("offloaded", 0) == job.offloaded(stage, kept), what
+            assert row["peak"] == peak and is_update == (row["update"] > most), what
+            assert is_update or row["saved"] + row["running"] == most, what
+    assert said["peak"] == max(peaks), (said["peak"], peaks)
+    for kind in tool.plan(case.job)["stages"]:
         stages = range(kind["stages"][0], kind["stages"][1] + 1)
         saved = max(job.most_saved(stage, kept) for stage in stages)
         always, dummies = static[stages[0]]
@@ -351,10 +332,7 @@ def one(foretrace, folder, seed):
                     "peak": max(peaks[stage] for stage in stages)}
         expected["dynamic"] = expected["peak"] - always
         figures = {name: kind[name] for name in expected}
-        if figures != expected:
-            return f"seed {seed}: {stages}: {figures}, not {expected}\n{text}"
-    return None
+        assert figures == expected, (stages, figures, expected)
 
 
-if __name__ == "__main__":
-    each_job.main(one)
+tool.cases(check)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""usage: check_messages.py FORETRACE SEED COUNT
+"""usage: check_messages.py SEED COUNT
 
 GOAL and SimGrid's traces of random jobs come to their ends, and send as many bytes as
 the closed forms say of the collectives in the IR: of S bytes over n ranks, each sends
@@ -7,12 +7,11 @@ the closed forms say of the collectives in the IR: of S bytes over n ranks, each
 """
 import fractions
 import os
-import subprocess
 
 import chakra
-import each_job
 import goal
 import replay
+import tool
 import unfold_ranks
 from check_chakra import expected
 
@@ -25,58 +24,44 @@ CHOICES = {"all_gather": ("ring", "halving_doubling"),
 def bytes_of(job, traces):
     """What all ranks send together."""
     total = fractions.Fraction(0)
-    for rank in range(job.ranks):
+    for rank, nodes in enumerate(traces):
         for call in expected(job, rank):
             if call[0] in CHOICES:
                 name, members, size = call
                 total += fractions.Fraction(
                     (2 if name == "all_reduce" else 1)
                     * (len(members) - 1) * size, len(members))
-        for node in chakra.read(traces % rank)[1]:
-            if node.kind == "send":
-                total += node.attributes["comm_size"]
+        total += sum(node.attributes["comm_size"] for node in nodes if node.kind == "send")
     return total
 
 
-def one(foretrace, folder, seed):
-    """A disagreement or None"""
-    draw, path, text, ir = unfold_ranks.random_ranks(foretrace, folder, seed)
-    job = unfold_ranks.Job(ir)
+def check(case):
+    job, draw = unfold_ranks.random_ranks(case), case.draw
     options = "".join(
         "%s = %s  " % (name, draw.choice(words))
         for name, words in CHOICES.items() if draw.random() < .5)
     if draw.random() < .3:
         options += "chunk = %d" % draw.choice((1 << 14, 100000))
-    with open(path + ".fore", "a") as file:
-        file.write("cost roofline { device { peak_flops = 1e12"
-                   "  memory_bandwidth = 1e12 } }\nemit chakra { }\n"
-                   "emit goal { %s }\nemit simgrid { %s }\n" % (
-                       options, options))
-    run = subprocess.run([foretrace, "compile", path + ".fore", "--quiet",
-                          "-o", path + "/"], capture_output=True, text=True)
-    if "[algorithm-group]" in run.stderr:
-        return None
-    if run.returncode != 0:
-        return "seed %s: %s\n%s" % (seed, run.stderr, text)
-    stem = os.path.join(path, seed)
-    want = bytes_of(job, stem + ".%d.et")
-    valid = subprocess.run([foretrace, "validate", stem + ".goal"],
-                           capture_output=True, text=True)
-    if valid.returncode != 0 or "warning" in valid.stdout + valid.stderr:
-        return "seed %s: %s%s" % (seed, valid.stdout, valid.stderr)
+    case.append("cost roofline { device { peak_flops = 1e12"
+                "  memory_bandwidth = 1e12 } }\nemit chakra { }\n"
+                "emit goal { %s }\nemit simgrid { %s }\n" % (options, options))
+    done = tool.attempt("compile", case.job, "--quiet", "-o", case.stem + "/")
+    if "[algorithm-group]" in done.stderr:
+        return
+    assert done.returncode == 0, done.stderr
+    stem = os.path.join(case.stem, os.path.basename(case.stem))
+    want = bytes_of(job, chakra.read_set(case.stem)[1])
+    valid = tool.attempt("validate", stem + ".goal")
+    said = valid.stdout + valid.stderr
+    assert valid.returncode == 0 and "warning" not in said, said
     ranks = goal.read(stem + ".goal")
     problem = goal.Run(ranks, gap=0.02, latency=500,
                        is_eager=draw.random() < .5).problem()
-    sent = goal.sent(ranks)
-    if problem or sent != want:
-        return "seed %s: GOAL: %s, %d bytes of %s\n%s" % (
-            seed, problem, sent, want, text)
+    assert not problem, f"GOAL: {problem}"
+    assert goal.sent(ranks) == want, (goal.sent(ranks), want)
     traces = replay.Run(stem + ".list")
-    if not traces.ends() or traces.sent() != want:
-        return "seed %s: traces send %d bytes of %s\n%s" % (
-            seed, traces.sent(), want, text)
-    return None
+    assert traces.ends()
+    assert traces.sent() == want, (traces.sent(), want)
 
 
-if __name__ == "__main__":
-    each_job.main(one)
+tool.cases(check)

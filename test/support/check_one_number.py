@@ -1,39 +1,26 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-#
-# Runs every command that prints figures on random jobs. All that print a figure print
-# the same number under the same key: of the job, of a stage, of a kind of layer, of a
-# group of ranks.
-"""usage: check_one_number.py FORETRACE SEED COUNT"""
+"""usage: check_one_number.py SEED COUNT
+
+Runs every command that prints figures on random jobs. All that print a figure print
+the same number under the same key: of the job, of a stage, of a kind of layer, of a
+group of ranks."""
 import collections
-import json
-import random
 import re
-import subprocess
 
 import documents
-import each_job
+import tool
 from check_volume import CLUSTER, on_cluster, random_cluster
 
 TIMED = ("time", "shapes", "plan with times")
 
 
-def run(foretrace, *words):
-    return subprocess.run([foretrace, *words, "--quiet"], check=True,
-                          capture_output=True, text=True).stdout
-
-
-def micro_batch(path):
-    return int(re.search(r"micro_batch = (\d+)", open(path).read())[1])
-
-
-def add_sweep(numbers, foretrace, path, folder, seed):
+def add_sweep(numbers, case):
     """Metrics: of a rank the most of all stages."""
-    database = f"{folder}/{seed}.db"
-    run(foretrace, "sweep", path, "--sweep=train.micro_batch=" + str(micro_batch(path)), "-o",
-        database)
-    row = json.loads(run(foretrace, "sweep", "-o", database, "--format=json",
-                         "--query", "SELECT * FROM points WHERE id = 0"))
+    database = case.stem + ".db"
+    micro_batch = re.search(r"micro_batch = (\d+)", case.text())[1]
+    tool.run("sweep", case.job, f"--sweep=train.micro_batch={micro_batch}", "-o", database,
+             "--quiet")
+    row, = tool.rows("sweep", "-o", database, "--query", "SELECT * FROM points WHERE id = 0")
     most = collections.defaultdict(int)
     for (of, key), values in numbers.given.items():
         if [name for name, _ in of] == ["stages"]:
@@ -49,19 +36,15 @@ def add_sweep(numbers, foretrace, path, folder, seed):
             numbers.add("sweep", (), key, value)
 
 
-def one(foretrace, folder, seed):
-    """What is wrong, or None."""
-    draw = random.Random(seed)
-    path, text, _, _ = on_cluster(
-        foretrace, folder, seed, random_cluster, CLUSTER.replace(
-            "  tiers", f"  device {{{{ memory = {draw.randint(1, 500)} MB }}}}\n  tiers"))
-    path += ".fore"
+def check(case):
+    memory = case.draw.randint(1, 500)
+    on_cluster(case, random_cluster, CLUSTER.replace(
+        "  tiers", f"  device {{{{ memory = {memory} MB }}}}\n  tiers"))
     numbers, found = documents.read_all(
-        foretrace, path, [name for name in documents.COMMANDS if name not in TIMED])
-    add_sweep(numbers, foretrace, path, folder, seed)
+        case.job, [name for name in documents.COMMANDS if name not in TIMED])
+    add_sweep(numbers, case)
     problems = [*documents.problems_of_form(found, ""), *numbers.problems()]
-    return "\n".join([f"seed {seed}:", *problems, text]) if problems else None
+    assert not problems, "\n".join(problems)
 
 
-if __name__ == "__main__":
-    each_job.main(one)
+tool.cases(check)

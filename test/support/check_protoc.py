@@ -10,24 +10,16 @@ import subprocess
 import sys
 
 import chakra
+from encode_chakra import field
 
 FIELD = re.compile(r'(\w+)(?:: (.*)| \{)$')
-
-
-def length(data):
-    size, out = len(data), bytearray()
-    while size > 127:
-        out.append(size & 127 | 128)
-        size >>= 7
-    return bytes(out) + bytes([size])
 
 
 def as_fields(path):
     """The messages of a file as fields of one: 1 the first, 2 all others."""
     with open(path, "rb") as file:
         for index, message in enumerate(chakra.messages(file.read())):
-            yield bytes([0x0A if index == 0 else 0x12]) + length(message)
-            yield message
+            yield field(1 if index == 0 else 2, message)
 
 
 def parse(lines):
@@ -75,18 +67,13 @@ def of_protoc(node):
             attributes)
 
 
-def main():
-    total = 0
-    for path in sys.argv[1:]:
-        metadata, nodes = decode(path)
-        expected, read = chakra.read(path)
-        assert metadata == expected, metadata
-        read = [(n.id, n.name, n.type, n.control, n.data, n.duration,
-                 n.attributes) for n in read]
-        assert list(map(of_protoc, nodes)) == read, path
-        total += len(read)
-    print("%d nodes" % total)
-
-
-if __name__ == "__main__":
-    main()
+total = 0
+for trace in sys.argv[1:]:
+    found, decoded = decode(trace)
+    expected, read = chakra.read(trace)
+    assert found == expected, found
+    assert list(map(of_protoc, decoded)) == [
+        (n.id, n.name, n.type, n.control, n.data, n.duration, n.attributes)
+        for n in read], trace
+    total += len(read)
+print(f"{total} nodes")

@@ -31,16 +31,10 @@ def session(page, folder):
     return doctest.DocTestParser().get_doctest(source, {}, page.name, str(page), 0)
 
 
-def main():
-    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
-    pages = [pathlib.Path(page).resolve() for page in sys.argv[1:]]
-    for page in pages:
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            runner.run(session(page, folder))
-    print(f"{runner.tries} examples, {runner.failures} failures")
-    return runner.failures != 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+for path in [pathlib.Path(page).resolve() for page in sys.argv[1:]]:
+    with tempfile.TemporaryDirectory() as scratch:
+        os.chdir(scratch)
+        runner.run(session(path, scratch))
+print(f"{runner.tries} examples, {runner.failures} failures")
+sys.exit(runner.failures != 0)

@@ -1,17 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: check_python.py FORETRACE SEED COUNT
+"""usage: check_python.py SEED COUNT
 
 Asks the Python module and the command line for all that both know of random jobs, legal
 or not. Documents, explanations, files and diagnostics are the same."""
 
 import json
 import pathlib
-import random
-import subprocess
 
-import each_job
 import foretrace as module
+import tool
 import unfold_ranks
 
 OVERRIDES = [{}, {}, {}, {"parallel.tp": 3}, {"train.sequence": 1001},
@@ -21,11 +19,9 @@ ANALYSES = ["memory", "flops", "volume", "time"]
 QUERIES = ["memory", "messages", "work"]
 
 
-def command_line(foretrace, *arguments):
+def command_line(*arguments):
     """What is printed, and the diagnostics."""
-    done = subprocess.run(
-        [foretrace, *arguments, "--quiet", "--diagnostics=json"], check=False,
-        capture_output=True, text=True)
+    done = tool.attempt(*arguments, "--quiet", "--diagnostics=json")
     return done.stdout, [simple(json.loads(line)) for line in done.stderr.splitlines()]
 
 
@@ -43,8 +39,8 @@ def simple_object(d):
 
 
 class Comparison:
-    def __init__(self, foretrace, path, overrides):
-        self.foretrace, self.path, self.overrides = foretrace, path, overrides
+    def __init__(self, path, overrides):
+        self.path, self.overrides = path, overrides
         self.words = [path] + [f"-D{key}={module._job.word(value)}"
                                for key, value in overrides.items()]
         self.problems = []
@@ -67,7 +63,7 @@ class Comparison:
             self.problems.append(f"{what}: {answer} instead of {printed()}")
 
     def ask(self, *arguments, read=json.loads):
-        text, reported = command_line(self.foretrace, *arguments)
+        text, reported = command_line(*arguments)
         return lambda: read(text), reported
 
     def analyses(self):
@@ -91,8 +87,7 @@ class Comparison:
     def files(self, folder):
         """Tables in memory and on disk are those of the command line."""
         ours = pathlib.Path(folder + ".module")
-        _, reported = command_line(
-            self.foretrace, "compile", *self.words, "--emit=simai", "-o", folder + "/")
+        _, reported = command_line("compile", *self.words, "--emit=simai", "-o", folder + "/")
 
         def emit(job):
             job.emit("simai", to=ours)
@@ -104,19 +99,16 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in pathlib.Path(folder).iterdir()}
 
 
-def one(foretrace, folder, seed):
-    """What is wrong, or None."""
-    draw, path, text, ir = unfold_ranks.random_ranks(foretrace, folder, seed)
-    path = pathlib.Path(path + ".fore")
-    nodes = -(-unfold_ranks.Job(ir).ranks // 8)
-    path.write_text('import "clusters/h100.toml" as pod\n' + path.read_text()
-                    + f"cluster : pod {{ nodes = {nodes} }}\n")
-    asked = Comparison(foretrace, str(path), draw.choice(OVERRIDES))
+def check(case):
+    job = unfold_ranks.random_ranks(case)
+    nodes = -(-job.ranks // 8)
+    case.write('import "clusters/h100.toml" as pod\n' + case.text()
+               + f"cluster : pod {{ nodes = {nodes} }}\n")
+    asked = Comparison(case.job, case.draw.choice(OVERRIDES))
     asked.analyses()
     asked.explanations()
-    asked.files(str(path) + ".files")
-    return "\n".join([f"seed {seed}:", *asked.problems, text]) if asked.problems else None
+    asked.files(case.job + ".files")
+    assert not asked.problems, "\n".join(asked.problems)
 
 
-if __name__ == "__main__":
-    each_job.main(one)
+tool.cases(check)

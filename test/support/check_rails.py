@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: check_rails.py FORETRACE SEED COUNT
+"""usage: check_rails.py SEED COUNT
 
 Unfolds random jobs to the links of every rank, on a random cluster, and compares
 the links that ASTRA-sim would charge to the wrong tier with what `emit astra-sim`
@@ -10,10 +10,9 @@ coordinates of its ends differ."""
 import collections
 import json
 import re
-import subprocess
 
 import check_volume
-import each_job
+import tool
 
 CLUSTER = check_volume.CLUSTER.replace(
     "  tiers {{", "  device {{ peak_flops = 1e12  memory_bandwidth = 1e12 }}\n"
@@ -70,25 +69,18 @@ def expected(job, cluster):
     return found
 
 
-def one(foretrace, folder, seed):
-    path, text, job, cluster = check_volume.on_cluster(
-        foretrace, folder, seed, random_cluster, CLUSTER)
-    if job.ranks == 1:
-        return None
-    run = subprocess.run(
-        [foretrace, "compile", path + ".fore", "--emit=astra-sim", "-o",
-         path + "/", "--diagnostics=json"], capture_output=True, text=True)
+def check(case):
+    job, cluster = check_volume.on_cluster(case, random_cluster, CLUSTER)
+    done = tool.attempt("compile", case.job, "--emit=astra-sim", "-o", case.stem + "/",
+                        "--diagnostics=json")
+    assert done.returncode == 0, done.stderr
     found = {}
-    for line in run.stderr.splitlines():
+    for line in done.stderr.splitlines():
         if '"astra-off-rail"' in line:
-            off, leaving, *names = WARNING.match(
-                json.loads(line)["message"]).groups()
+            off, leaving, *names = WARNING.match(json.loads(line)["message"]).groups()
             found[tuple(names)] = int(off), int(leaving)
     want = expected(job, cluster)
-    if run.returncode or found != want:
-        return f"seed {seed}: {found}, not {want}\n{text}{cluster}{run.stderr}"
-    return None
+    assert found == want, (found, want)
 
 
-if __name__ == "__main__":
-    each_job.main(one)
+tool.cases(check)

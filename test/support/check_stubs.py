@@ -65,15 +65,10 @@ def documents(job):
                 raise
 
 
-def main():
-    stubs = Stubs(sys.argv[1])
-    for path in sys.argv[2:]:
-        for document in documents(foretrace.compile(path)):
-            stubs.check(type(document).__name__, document)
-    problems = sorted(stubs.problems) + sorted(
-        f"{name}.{field} is in no document" for name, field in stubs.fields() - stubs.seen)
-    print(*problems, f"{len(stubs.fields())} fields, {len(problems)} problems", sep="\n")
-
-
-if __name__ == "__main__":
-    main()
+stubs = Stubs(sys.argv[1])
+for path in sys.argv[2:]:
+    for document in documents(foretrace.compile(path)):
+        stubs.check(type(document).__name__, document)
+problems = sorted(stubs.problems) + sorted(
+    f"{name}.{field} is in no document" for name, field in stubs.fields() - stubs.seen)
+print(*problems, f"{len(stubs.fields())} fields, {len(problems)} problems", sep="\n")

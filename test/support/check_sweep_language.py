@@ -1,16 +1,15 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-#
-# What a sweep leaves out by a condition is what the job itself refuses by a
-# `require` of the same text: there the frontend computes with the numbers of one
-# point, here it writes an expression over all. And the legal points of a space are
-# as many as rules that are counted by hand say.
-"""usage: check_sweep_language.py FORETRACE FOLDER CONDITIONS [SEED]"""
+"""usage: check_sweep_language.py SEED CONDITIONS
+
+What a sweep leaves out by a condition is what the job itself refuses by a
+`require` of the same text: there the frontend computes with the numbers of one
+point, here it writes an expression over all. And the legal points of a space are
+as many as rules that are counted by hand say."""
 
 import pathlib
-import random
-import subprocess
-import sys
+import re
+
+import tool
 
 JOB = """import "models/llama3-8b.fore"
 param a = 1
@@ -50,38 +49,26 @@ def condition(chance, depth):
                           f"not ({left})"])
 
 
-def accepted(foretrace, path, *more):
-    database = path.with_suffix(".db")
-    database.unlink(missing_ok=True)
-    done = subprocess.run([foretrace, "sweep", path, *AXES, *more, "--quiet",
-                           "-o", database], text=True, capture_output=True)
+def accepted(job, *more):
+    database = job + ".db"
+    pathlib.Path(database).unlink(missing_ok=True)
+    done = tool.attempt("sweep", job, *AXES, *more, "--quiet", "-o", database)
     # Without an error the exit code tells that no point is accepted.
     if "error:" in done.stderr:
         return "never" if "[never-holds]" in done.stderr else done.stderr
-    rows = subprocess.run([foretrace, "sweep", "-o", database, "--query",
-                           "SELECT id FROM points ORDER BY id"],
-                          check=True, text=True, capture_output=True).stdout
+    rows = tool.run("sweep", "-o", database, "--query", "SELECT id FROM points ORDER BY id")
     return rows.split()[1:] or "never"
 
 
-def check_conditions(foretrace, folder, count, chance):
-    path = folder / "job.fore"
-    wrong, kinds = 0, set()
-    for _ in range(count):
-        text = condition(chance, chance.randint(0, 2))
-        if not {"a", "b", "c"} & set(text.replace("(", " ").replace(")", " ").split()):
-            continue  # the same at all points
-        path.write_text(JOB.replace("small", "bf16"))
-        here = accepted(foretrace, path, f"--where={text}")
-        path.write_text(JOB.replace("small", "bf16") + f"require {text}\n")
-        there = accepted(foretrace, path)
-        kinds.add("never" if there == "never" else
-                  "always" if len(there) == 48 else "sometimes")
-        if here != there:
-            wrong += 1
-            print(text, ":", here, "but", there)
-    print("conditions hold", ", ".join(sorted(kinds)))
-    return wrong
+def check(case):
+    """How often a condition holds."""
+    text = condition(case.draw, case.draw.randint(0, 2))
+    if not re.search(r"\b[abc]\b", text):
+        return None  # the same at all points
+    here = accepted(case.write(JOB.replace("small", "bf16")), f"--where={text}")
+    there = accepted(case.write(JOB.replace("small", "bf16") + f"require {text}\n"))
+    assert here == there, f"{text}: {here} but {there}"
+    return "never" if there == "never" else "always" if len(there) == 48 else "sometimes"
 
 
 def legal_points():
@@ -106,15 +93,5 @@ def legal_points():
     return count * 3 * 2  # recomputation, sequence parallelism
 
 
-def main():
-    foretrace, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    folder.mkdir(parents=True, exist_ok=True)
-    seed = int(sys.argv[4]) if len(sys.argv) > 4 else 1
-    wrong = check_conditions(foretrace, folder, int(sys.argv[3]),
-                             random.Random(seed))
-    print("legal:", legal_points())
-    return wrong != 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+tool.cases(check, "conditions")
+print("legal:", legal_points())

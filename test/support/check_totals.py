@@ -1,15 +1,12 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: check_totals.py FORETRACE SEED COUNT
+"""usage: check_totals.py SEED COUNT
 
 Sums up random jobs, stage by stage and action by action, and compares with what
 `foretrace plan` says of each kind of stage."""
 
 import collections
-import json
-import subprocess
 
-import each_job
+import tool
 import unfold_ranks
 
 STATE = ("parameters", "weights", "gradients", "optimizer")
@@ -35,13 +32,8 @@ def stage_sums(job, stage):
 
     def add(block, times):
         for _, op, axes, size in job.blocks[block]:
-            if axes not in (("ends",), ("pairs",)):
-                ranks = 1
-                for axis in axes:
-                    ranks *= job.mesh.get(axis, 1)
-                if ranks == 1:
-                    continue
-            messages[axes] += size * times
+            if axes in (("ends",), ("pairs",)) or job.extent(axes) > 1:
+                messages[axes] += size * times
 
     for index, blocks in enumerate(chunks):
         runs = sum(kind == "forward_step" and chunk == index
@@ -52,38 +44,27 @@ def stage_sums(job, stage):
             sums["flops"] += job.totals[block]["flops"] * runs
             add(block, runs)
     add(step, 1)
-    output = job.signatures["embedding"][1][0]
-    boundary = job.bytes(job.values["embedding"][output])
     sent = sum(kind in ("send_forward", "send_backward")
                for _, kind, *_ in actions)
     if sent:
-        messages[("pp",)] += sent * boundary
+        messages[("pp",)] += sent * job.boundary()
     return sums, {axes: size for axes, size in messages.items() if size}
 
 
-def one(foretrace, folder, seed):
-    _, path, text, ir = unfold_ranks.random_ranks(foretrace, folder, seed)
-    job = unfold_ranks.Job(ir)
-    plan = json.loads(subprocess.run(
-        [foretrace, "plan", path + ".fore", "--format=json", "--quiet"],
-        capture_output=True, text=True, check=True).stdout)
+def check(case):
+    job = unfold_ranks.random_ranks(case)
+    plan = tool.document("plan", case.job)
     for kind in plan["stages"]:
         first, last = kind["stages"]
         all_sums = [stage_sums(job, stage) for stage in range(first, last + 1)]
         sums, messages = max(all_sums, key=lambda s: s[0]["activations"])
-        if any(others != messages for _, others in all_sums):
-            return f"seed {seed}: stages {first}-{last} send {all_sums}\n{text}"
+        assert all(others == messages for _, others in all_sums), all_sums
         said = {name: kind[name] for name in STATE + ("activations", "flops")}
-        if any(said[name] != sums[name] for name in said):
-            return f"seed {seed}: stages {first}-{last}: {said}, not {sums}\n{text}"
+        assert all(said[name] == sums[name] for name in said), (first, last, said, sums)
         # Groups by their sizes alone: plan calls them by Megatron-LM's names.
         sent = sorted(row["messages"] for row in plan["messages"]
                       if row["stages"] == kind["stages"])
-        if sent != sorted(messages.values()):
-            return (f"seed {seed}: stages {first}-{last}: {sent}, not {messages}"
-                    f"\n{text}")
-    return None
+        assert sent == sorted(messages.values()), (first, last, sent, messages)
 
 
-if __name__ == "__main__":
-    each_job.main(one)
+tool.cases(check)

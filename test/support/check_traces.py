@@ -1,29 +1,23 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-#
-# Compiles random jobs to traces and compares each with what the instrumentation
-# logs (traced.py), call by call, and with the IR: every collective of a block is
-# a call with as many bytes, or one that the dialect hides, or one of which a
-# warning says that nobody knows, and how many bytes those are.
-"""usage: check_traces.py FORETRACE FOLDER [--jobs N] [--seed N]"""
+"""usage: check_traces.py SEED COUNT
 
-import argparse
+Compiles random jobs to traces and compares each with what the instrumentation
+logs (traced.py), call by call, and with the IR: every collective of a block is
+a call with as many bytes, or one that the dialect hides, or one of which a
+warning says that nobody knows, and how many bytes those are."""
+
 import collections
 import dataclasses
 import pathlib
-import random
 import re
-import subprocess
-import sys
 
 import closed_form
+import tool
 from check_closed_form import is_open
 from ftir import Program
 from job import text_of
 from random_jobs import random_job
 from traced import SIZES, TORCH, Traced
-
-SHOWN = 5  # jobs that differ are printed up to this number
 
 ROW = re.compile(r"rank:\d+:(\w+)\(stage_id=(\d+),batch_id=\d+"
                  r"(?:,chunk_id=(\d+))?,.*,group_kind=(\w+),"
@@ -52,13 +46,6 @@ def plain_job(rng):
                               fused_loss="none")
     is_spread = (job.cp * job.dp) % job.ep == 0
     return job if is_spread and not is_open(job) else plain_job(rng)
-
-
-def run(*command):
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise ValueError(f"{done.stdout}{done.stderr}")
-    return done
 
 
 def shape_of(text):
@@ -207,45 +194,19 @@ def compare_blocks(job, traced, program, stderr):
     yield from compare("refused", is_refused, "megatron-refused" in stderr)
 
 
-def differences(job, dialect, foretrace, folder):
-    path = folder / "job.fore"
+def check(case):
+    job, dialect = plain_job(case.draw), case.draw.choice(("v1", "v2", "v2b"))
     ranks = [stage * job.tp * job.cp * job.dp for stage in range(job.pp)]
-    path.write_text(
-        text_of(job) + f"emit megatron {{ dialect = {dialect}  ranks = "
-        f"\"{','.join(map(str, ranks))}\" }}\n", encoding="utf-8")
+    case.write(text_of(job) + f"emit megatron {{ dialect = {dialect}  ranks = "
+               f"\"{','.join(map(str, ranks))}\" }}\n")
     traced = Traced(job, dialect)
-    program = Program(run(foretrace, "compile", "--quiet", "--emit=ir",
-                          "--stdout", str(path)).stdout)
-    done = run(foretrace, "compile", "--quiet", str(path), "-o",
-               f"{folder}/")
+    program = Program(tool.ir(case.job))
+    done = tool.attempt("compile", "--quiet", case.job, "-o", case.stem + "/")
+    assert done.returncode == 0, done.stderr
     found = [*compare_blocks(job, traced, program, done.stderr)]
     for rank in ranks:
-        found += compare_rows(job, traced, Trace(folder / f"rank{rank}.txt"))
-    return found
+        found += compare_rows(job, traced, Trace(pathlib.Path(case.stem, f"rank{rank}.txt")))
+    assert not found, "\n".join(found[:6])
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("foretrace")
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--jobs", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    rng = random.Random(options.seed)
-    wrong = 0
-    for number in range(options.jobs):
-        job, dialect = plain_job(rng), rng.choice(("v1", "v2", "v2b"))
-        folder = options.folder / str(number)
-        folder.mkdir(parents=True, exist_ok=True)
-        if found := differences(job, dialect, options.foretrace, folder):
-            wrong += 1
-            if wrong <= SHOWN:
-                print(f"{folder}\n{text_of(job)}{dialect}", *found[:6],
-                      sep="\n")
-    print(f"{options.jobs - wrong} of {options.jobs} jobs are traced as the "
-          "instrumentation logs them")
-    return 1 if wrong else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+tool.cases(check)

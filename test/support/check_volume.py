@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: check_volume.py FORETRACE SEED COUNT
+"""usage: check_volume.py SEED COUNT
 
 Unfolds random jobs to every collective and message of every rank, sends their
 bytes from rank to rank, places ranks on a random cluster, and compares with what
@@ -9,10 +9,8 @@ what `foretrace plan` says of each kind of stage."""
 
 import collections
 import fractions
-import json
-import subprocess
 
-import each_job
+import tool
 import unfold_ranks
 
 # Megatron-LM's groups, in the order of its parallel_state: without and with dp_shard.
@@ -80,12 +78,10 @@ def sent(name, size, rank, members):
 def calls(job, rank):
     """(group, collective, phase, message, bytes by receiver)"""
     stage = job.coordinates(rank, job.dense)["pp"]
-    output = job.signatures["embedding"][1][0]
-    boundary = job.bytes(job.values["embedding"][output])
     for _, kind, _, chunk, peer, _ in job.schedule.unfold(stage):
         if kind in ("send_forward", "send_backward"):
             there = rank + (peer - stage) * job.stride
-            yield "pp", "send", "pipeline", boundary, {there: boundary}
+            yield "pp", "send", "pipeline", job.boundary(), {there: job.boundary()}
         if kind not in PHASES:
             continue
         layers = ([job.steps[stage]] if kind == "reduce_gradients"
@@ -115,39 +111,32 @@ def expected(job, cluster):
     return rows
 
 
-def problem(job, volume, plan, cluster):
+def check_volume(job, volume, plan, cluster):
     rows, kinds = expected(job, cluster), len(plan["stages"])
     said = {(row["group"], row["collective"], row["phase"]): row
             for row in volume["collectives"]}
-    if set(said) != {names for names in rows if rows[names]["message"]}:
-        return f"rows {set(said)}, not {set(rows)}"
+    assert set(said) == {names for names in rows if rows[names]["message"]}, (said, rows)
     # Quotients are rounded in each kind of stage.
     for names, row in said.items():
         for column in ("message", "sent", "cross_node"):
-            if abs(row[column] - rows[names][column]) >= kinds * (
-                    column != "message") + (column == "message"):
-                return f"{names}: {row}, not {rows[names]}"
+            most = 1 if column == "message" else kinds
+            assert abs(row[column] - rows[names][column]) < most, (names, row, rows[names])
     for tier in volume["tiers"]:
         want = sum(row[tier["tier"]] for row in rows.values())
-        if abs(tier["sent"] - want) >= kinds * len(rows) + 1:
-            return f"{tier}, not {want}"
+        assert abs(tier["sent"] - want) < kinds * len(rows) + 1, (tier, want)
     for column in ("message", "sent", "cross_node"):
         for table in ("causes", "groups", "phases", "collectives"):
-            if sum(row[column] for row in volume[table]) != volume[column]:
-                return f"{column} of {table} is not {volume[column]}"
+            assert sum(row[column] for row in volume[table]) == volume[column], (column, table)
     for table in ("tiers", "tier_groups"):
-        if sum(row["sent"] for row in volume[table]) != volume["sent"]:
-            return f"{table} are not {volume['sent']}"
+        assert sum(row["sent"] for row in volume[table]) == volume["sent"], table
     ranks = job.ranks // len(job.chunks)
     messages = sum(row["messages"] * (row["stages"][1] - row["stages"][0] + 1) * ranks
                    for row in plan["messages"])
-    if messages != volume["message"]:
-        return f"plan says {messages}, not {volume['message']}"
-    return None
+    assert messages == volume["message"], (messages, volume["message"])
 
 
-def of_micro_batch(job, volume, one):
-    """What is wrong with one micro-batch, of `volume` of an iteration."""
+def check_micro_batch(job, volume, one):
+    """One micro-batch against `volume` of an iteration."""
     def rows(of, times):
         return {(row["group"], row["collective"], row["phase"]):
                 row["message"] * times for row in of["collectives"]
@@ -155,37 +144,23 @@ def of_micro_batch(job, volume, one):
 
     times = job.schedule.m // (2 if job.schedule.placement == "bidirectional"
                                else 1)
-    if rows(one, times) != rows(volume, 1):
-        return f"{times} times {rows(one, 1)} is not {rows(volume, 1)}"
-    return None
+    assert rows(one, times) == rows(volume, 1), (times, rows(one, 1), rows(volume, 1))
 
 
-def ask(foretrace, command, path, *options):
-    return json.loads(subprocess.run(
-        [foretrace, command, path, "--format=json", "--quiet", *options],
-        capture_output=True, text=True, check=True).stdout)
+def on_cluster(case, choose=random_cluster, section=CLUSTER):
+    """A random job, and the cluster that `choose` draws, as `section` has it."""
+    job = unfold_ranks.random_ranks(case)
+    cluster = choose(case.draw, job.ranks)
+    case.append(section.format(**cluster))
+    return job, cluster
 
 
-def on_cluster(foretrace, folder, seed, choose, section):
-    """A random job on the cluster that `choose` draws, as `section` has it."""
-    draw, path, text, ir = unfold_ranks.random_ranks(foretrace, folder, seed)
-    job = unfold_ranks.Job(ir)
-    cluster = choose(draw, job.ranks)
-    with open(path + ".fore", "a") as file:
-        file.write(section.format(**cluster))
-    return path, text, job, cluster
-
-
-def one(foretrace, folder, seed):
-    path, text, job, cluster = on_cluster(
-        foretrace, folder, seed, random_cluster, CLUSTER)
-    volume = ask(foretrace, "volume", path + ".fore")
-    found = problem(
-        job, volume, ask(foretrace, "plan", path + ".fore"), cluster
-    ) or of_micro_batch(job, volume, ask(
-        foretrace, "volume", path + ".fore", "--per=micro_batch"))
-    return found and f"seed {seed}: {found}\n{text}{cluster}"
+def check(case):
+    job, cluster = on_cluster(case)
+    volume = tool.document("volume", case.job)
+    check_volume(job, volume, tool.document("plan", case.job), cluster)
+    check_micro_batch(job, volume, tool.document("volume", case.job, "--per=micro_batch"))
 
 
 if __name__ == "__main__":
-    each_job.main(one)
+    tool.cases(check)

@@ -1,13 +1,14 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-#
-# Checks that every error and warning of lang/diagnostics is expected by a
-# test, as `[slug]` in a check line, and explained in docs/diagnostics.md.
-"""usage: diagnostics.py SOURCE_ROOT"""
+"""usage: diagnostics.py SOURCE_ROOT
+
+Checks that every error and warning of lang/diagnostics is expected by a
+test, as `[slug]` in a check line, and explained in docs/diagnostics.md."""
 
 import pathlib
 import re
 import sys
+
+import tool
 
 ROW = re.compile(r'^DIAG\(\w+,\s*(Error|Warning),\s*"([\w-]+)"', re.M)
 CHECK = re.compile(r"(?:^|[/#;]\s*)[A-Z][A-Z0-9_-]*:.*\[([\w-]+)\]\s*$")
@@ -25,23 +26,15 @@ def expected_slugs(tests):
                     yield match.group(1)
 
 
-def main():
-    root = pathlib.Path(sys.argv[1])
-    table = "".join(path.read_text(encoding="utf-8") for path in
-                    sorted((root / "lang/diagnostics").glob("*.def")))
-    page = (root / "docs/diagnostics.md").read_text(encoding="utf-8")
-    slugs = [slug for _, slug in ROW.findall(table)]
-    headings = set(re.findall(r"^##+ `?([\w-]+)`?$", page, re.M))
-    tested = set(expected_slugs(root / "test"))
-    problems = [f"{slug}: no test expects `[{slug}]`"
-                for slug in slugs if slug not in tested]
-    problems += [f"{slug}: no `## {slug}` in docs/diagnostics.md"
-                 for slug in slugs if slug not in headings]
-    if not slugs:
-        problems.append("lang/diagnostics: no rows found")
-    print("\n".join(problems) or f"{len(slugs)} diagnostics")
-    return 1 if problems else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+root = pathlib.Path(sys.argv[1])
+table = "".join(path.read_text("utf-8") for path in
+                sorted((root / "lang/diagnostics").glob("*.def")))
+page = (root / "docs/diagnostics.md").read_text("utf-8")
+slugs = [slug for _, slug in ROW.findall(table)]
+headings = set(re.findall(r"^##+ `?([\w-]+)`?$", page, re.M))
+tested = set(expected_slugs(root / "test"))
+assert slugs, "lang/diagnostics: no rows found"
+tool.report([*(f"{slug}: no test expects `[{slug}]`" for slug in slugs if slug not in tested),
+             *(f"{slug}: no `## {slug}` in docs/diagnostics.md"
+               for slug in slugs if slug not in headings)],
+            f"{len(slugs)} diagnostics")

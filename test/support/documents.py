@@ -3,7 +3,8 @@
 number of what."""
 import collections
 import json
-import subprocess
+
+import tool
 
 # Those that need rates come last.
 COMMANDS = {
@@ -20,13 +21,12 @@ NAMES = ("stages", "stage", "chunks", "block", "group", "tier", "part", "line", 
          "axis")
 
 
-def ask(foretrace, path, command):
+def ask(path, command):
     """Documents: one, or one per line."""
     word, *options = command
     if word != "compile":
         options.append("--format=json")
-    run = subprocess.run([foretrace, word, path, *options, "--quiet"],
-                         capture_output=True, text=True)
+    run = tool.attempt(word, path, *options, "--quiet")
     assert run.returncode == 0 or (word, run.returncode) == ("diff", 4), run
     if word == "explain":
         return [json.loads(line) for line in run.stdout.splitlines()]
@@ -136,11 +136,11 @@ class Numbers:
                    for values in self.given.values())
 
 
-def read_all(foretrace, path, names):
+def read_all(path, names):
     """Numbers of the documents of these names, and the documents."""
     numbers, documents = Numbers(), {}
     for who in names:
-        documents[who] = ask(foretrace, path, COMMANDS[who])
+        documents[who] = ask(path, COMMANDS[who])
         for document in documents[who]:
             numbers.read(who, document)
     numbers.add_memory(documents["memory"][0]["stages"])

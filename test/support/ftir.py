@@ -165,11 +165,13 @@ class Program:
                 (phase.group(1) if phase else "forward", op, axes,
                  self.message(op, axes, values[operand], values[result])))
 
+    def extent(self, axes):
+        """The number of ranks along axes."""
+        return math.prod(self.mesh.get(axis, 1) for axis in axes)
+
     def message(self, op, axes, operand, result):
         """As messageBytes of ir/model/Program.h."""
-        ranks = 1
-        for axis in axes:
-            ranks *= self.mesh.get(axis, 1)
+        ranks = self.extent(axes)
         if op == "all_gather":
             return self.bytes(operand) * ranks
         if op == "reduce_scatter":
@@ -188,11 +190,8 @@ class Program:
             count *= self.keys.value(extent)
             # Batches and slots are those of one replica.
             if dim.split(":")[0] in ("batch", "slots"):
-                count *= self.mesh.get("dp", 1)
-                count *= self.mesh.get("dp_replicate", 1)
-            for axis in filter(None, axes.split(",")):
-                parts *= self.mesh.get(axis, 1)
+                count *= self.extent(("dp", "dp_replicate"))
+            parts *= self.extent(axes.split(","))
         if flat := re.search(r"flat\(([^)]*)\)", rest):
-            for axis in flat.group(1).split(","):
-                ranks *= self.mesh.get(axis, 1)
+            ranks = self.extent(flat.group(1).split(","))
         return -(-count // parts // ranks) * BYTES[element]

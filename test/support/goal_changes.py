@@ -22,7 +22,12 @@ OPEN = grammar(r"num_ranks~(\d+)(?!\d)|rank~(\d+)~{|}")
 
 
 class Illegal(Exception):
-    """What txt2bin refuses, or reads as something else."""
+    """What a simulator refuses, or takes for something else."""
+
+
+def need(condition, what):
+    if not condition:
+        raise Illegal(what)
 
 
 def canonical(text, is_in_rank, number):

@@ -1,17 +1,17 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-#
-# Keeps the words in the grammars of tools/editors as those of the compiler: keywords of
-# lang/Fore.g4, units of frontend/Units.def, and values of keys as the program in the path
-# lists them.
-"""usage: grammars.py SOURCE_ROOT [--write]"""
+"""usage: grammars.py SOURCE_ROOT [--write]
+
+Keeps the words in the grammars of tools/editors as those of the compiler: keywords of
+lang/Fore.g4, units of frontend/Units.def, and values of keys as the program in the path
+lists them."""
 
 import json
 import pathlib
 import re
-import subprocess
 import sys
 import textwrap
+
+import tool
 
 KEYWORD = re.compile(r"^[A-Z]+ : '([a-z]+)' ;$", re.M)
 UNIT = re.compile(r'^UNIT\("([^"%]+)"', re.M)  # `%` may be an operator
@@ -23,8 +23,7 @@ def words(root):
     """The lists of words, by the names that the grammar of Vim has for them."""
     grammar = (root / "lang/Fore.g4").read_text(encoding="utf-8")
     units = (root / "frontend/Units.def").read_text(encoding="utf-8")
-    listed = subprocess.check_output(["foretrace", "list", "keys", "--format=json"], text=True)
-    lists = [json.loads(line)["value"].split(", ") for line in listed.splitlines()]
+    lists = [row["value"].split(", ") for row in tool.rows("list", "keys")]
     values = {word for row in lists if len(row) > 1 and row[0].isidentifier() for word in row
               if word.isidentifier() and word not in UNIT.findall(units)}
     return {"keywords": [word for word in KEYWORD.findall(grammar) if word not in BOOLEANS],
@@ -60,22 +59,9 @@ GRAMMARS = {"tools/editors/vscode/syntaxes/fore.tmLanguage.json": textmate,
             "tools/editors/vim/syntax/fore.vim": vim}
 
 
-def main():
-    root = pathlib.Path(sys.argv[1])
-    lists = words(root)
-    stale = 0
-    for name, write in GRAMMARS.items():
-        path = root / name
-        text = path.read_text(encoding="utf-8")
-        wanted = write(text, lists)
-        if wanted != text and sys.argv[2:] == ["--write"]:
-            path.write_text(wanted, encoding="utf-8")
-        elif wanted != text:
-            print(f"{name}: words differ from the compiler's; run test/support/grammars.py . --write")
-            stale += 1
-    print(", ".join(f"{len(listed)} {name}" for name, listed in lists.items()))
-    return 1 if stale else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+root = pathlib.Path(sys.argv[1])
+listed = words(root)
+problems = [problem for name, write in GRAMMARS.items()
+            for problem in tool.refresh(root / name, write((root / name).read_text("utf-8"), listed),
+                                        "words differ from the compiler's; grammars.py")]
+tool.report(problems, ", ".join(f"{len(of)} {name}" for name, of in listed.items()))

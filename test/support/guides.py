@@ -34,37 +34,32 @@ def take(step, path):
         path.write_text(text[:end] + step["body"] + text[end:], "utf-8")
 
 
-def main():
-    root, copy = (pathlib.Path(path).absolute() for path in sys.argv[1:])
-    shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(root, copy, symlinks=True,
-                    ignore=shutil.ignore_patterns("build", ".git"))
-    tests = []
-    for guide in sorted(root.glob("docs/add-a-*.md")):
-        steps = list(STEP.finditer(guide.read_text("utf-8")))
-        for step in steps:
-            take(step, copy / step["file"])
-        tests += [step["file"] for step in steps
-                  if step["file"].startswith("test/")]
-        print(f"{guide.name}: {len(steps)} steps")
+root, copy = (pathlib.Path(path).absolute() for path in sys.argv[1:])
+shutil.rmtree(copy, ignore_errors=True)
+shutil.copytree(root, copy, symlinks=True,
+                ignore=shutil.ignore_patterns("build", ".git"))
+tests = []
+for guide in sorted(root.glob("docs/add-a-*.md")):
+    steps = list(STEP.finditer(guide.read_text("utf-8")))
+    for step in steps:
+        take(step, copy / step["file"])
+    tests += [step["file"] for step in steps
+              if step["file"].startswith("test/")]
+    print(f"{guide.name}: {len(steps)} steps")
 
-    def run(*command):
-        subprocess.run(command, cwd=copy, check=True, stdout=sys.stderr)
+def run(*command):
+    subprocess.run(command, cwd=copy, check=True, stdout=sys.stderr)
 
-    run("cmake", "--preset", "debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0")
-    run("ninja", "-C", "build/debug", "foretrace")
-    os.environ["PATH"] = f"{copy}/build/debug/bin:{os.environ['PATH']}"
-    run(sys.executable, "test/support/keys.py", ".", "--write")
-    names = [name.removeprefix("test/") for name in tests + GUARDS]
-    done = subprocess.run(
-        [sys.executable, "test/check.py", "build/debug", "--quick",
-         f"--filter={'|'.join(names)}"],
-        cwd=copy, capture_output=True, text=True)
-    print(*tests, done.stdout.splitlines()[-1], sep="\n")
-    if done.returncode:
-        sys.exit(done.stdout)
-    shutil.rmtree(copy)
-
-
-if __name__ == "__main__":
-    main()
+run("cmake", "--preset", "debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0")
+run("ninja", "-C", "build/debug", "foretrace")
+os.environ["PATH"] = f"{copy}/build/debug/bin:{os.environ['PATH']}"
+run(sys.executable, "test/support/keys.py", ".", "--write")
+names = [name.removeprefix("test/") for name in tests + GUARDS]
+done = subprocess.run(
+    [sys.executable, "test/check.py", "build/debug", "--quick",
+     f"--filter={'|'.join(names)}"],
+    cwd=copy, capture_output=True, text=True)
+print(*tests, done.stdout.splitlines()[-1], sep="\n")
+if done.returncode:
+    sys.exit(done.stdout)
+shutil.rmtree(copy)

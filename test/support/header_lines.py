@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-#
-# Checks the size of the ten headers of ours that most files include, as the lines
-# that the preprocessor makes of each. Whoever adds a heavy include to one of them,
-# such as <functional> or FormatVariadic.h, adds it to most of the build.
-"""usage: header_lines.py SOURCE_ROOT BUILD_DIR"""
+"""usage: header_lines.py SOURCE_ROOT BUILD_DIR
+
+Checks the size of the ten headers of ours that most files include, as the lines
+that the preprocessor makes of each. Whoever adds a heavy include to one of them,
+such as <functional> or FormatVariadic.h, adds it to most of the build."""
 
 import collections
 import json
@@ -14,6 +14,7 @@ import shlex
 import subprocess
 import sys
 
+import tool
 from layering import includes
 
 # Lines of libstdc++ 12 and LLVM 19 at most: those of today and a twentieth.
@@ -44,21 +45,14 @@ def flags(build):
             *(word for path in isystem for word in ("-isystem", path))]
 
 
-def main():
-    root, build = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
-    counts = collections.Counter(
-        name for _, _, name in includes(root)
-        if name.endswith(".h") and (root / name).exists())
-    broken = 0
-    for name, _ in counts.most_common(10):
-        text = subprocess.check_output([*flags(build), root / name], text=True)
-        lines = len(re.findall(r"^[^#\n]", text, re.M))
-        most = BUDGET.get(name, 0)
-        if lines > most:
-            print(f"{name}: {lines} lines when preprocessed; at most {most}")
-            broken += 1
-    return 1 if broken else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+root, build = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
+counts = collections.Counter(
+    name for _, _, name in includes(root)
+    if name.endswith(".h") and (root / name).exists())
+problems = []
+for name, _ in counts.most_common(10):
+    text = subprocess.check_output([*flags(build), root / name], text=True)
+    lines = len(re.findall(r"^[^#\n]", text, re.M))
+    if lines > BUDGET.get(name, 0):
+        problems.append(f"{name}: {lines} lines when preprocessed; at most {BUDGET.get(name, 0)}")
+tool.report(problems, "10 headers")

@@ -1,13 +1,14 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-#
-# Keeps the tables of docs/from-*.md as the pages of lang/import are, between
-# `<!-- import: PAGE... -->` and `<!-- end -->`.
-"""usage: import_tables.py SOURCE_ROOT [--write]"""
+"""usage: import_tables.py SOURCE_ROOT [--write]
+
+Keeps the tables of docs/from-*.md as the pages of lang/import are, between
+`<!-- import: PAGE... -->` and `<!-- end -->`."""
 
 import pathlib
 import re
 import sys
+
+import tool
 
 SECTION = re.compile(r"^  (no_effect|not_modelled) \{(.*?)\}$", re.M | re.S)
 STRING = r'"((?:[^"\\]|\\.)*)"'
@@ -59,22 +60,14 @@ def table(root, names):
 
 
 def main():
-    root = pathlib.Path(sys.argv[1])
-    stale = count = 0
+    root, problems, count = pathlib.Path(sys.argv[1]), [], 0
     for path in sorted((root / "docs").glob("from-*.md")):
         text = path.read_text(encoding="utf-8")
         count += len(TABLE.findall(text))
-        made = TABLE.sub(lambda m: m[1] + table(root, m[2]) + m[3], text)
-        if made == text:
-            continue
-        if "--write" in sys.argv:
-            path.write_text(made, encoding="utf-8")
-        else:
-            print(f"{path.relative_to(root)}: import_tables.py --write changes its tables")
-            stale += 1
-    print(f"{count} tables")
-    return 1 if stale else 0
+        problems += tool.refresh(
+            path, TABLE.sub(lambda m: m[1] + table(root, m[2]) + m[3], text), "import_tables.py")
+    tool.report(problems, f"{count} tables")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

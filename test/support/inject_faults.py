@@ -168,25 +168,20 @@ def check(scenario, call, lasts):
     return done, count, problems
 
 
-def main():
-    WORK.mkdir(parents=True, exist_ok=True)
-    failed = total = 0
-    for scenario in SCENARIOS:
-        # What was begun of a point stays until the next run.
-        ends = [] if scenario.has_steps else [(MEMORY, False)]
-        for call, lasts in [*((c, False) for c in CALLS),
-                            *((c, True) for c in UNDOING), *ends]:
-            done, count, problems = check(scenario, call, lasts)
-            total += done
-            failed += len(problems)
-            if not PLACES and count:
-                print(f"{scenario.name}: {call}{' lasting' if lasts else ''}: "
-                      f"{done} of {count}")
-            for problem in problems:
-                print(f"{scenario.name}: {problem}")
-    print(f"{failed} problems, {total} failures of calls")
-    return 1 if failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+WORK.mkdir(parents=True, exist_ok=True)
+failed = total = 0
+for scenario in SCENARIOS:
+    # What was begun of a point stays until the next run.
+    ends = [] if scenario.has_steps else [(MEMORY, False)]
+    for call, lasts in [*((c, False) for c in CALLS),
+                        *((c, True) for c in UNDOING), *ends]:
+        done, count, problems = check(scenario, call, lasts)
+        total += done
+        failed += len(problems)
+        if not PLACES and count:
+            print(f"{scenario.name}: {call}{' lasting' if lasts else ''}: "
+                  f"{done} of {count}")
+        for problem in problems:
+            print(f"{scenario.name}: {problem}")
+print(f"{failed} problems, {total} failures of calls")
+sys.exit(bool(failed))

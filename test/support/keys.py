@@ -1,19 +1,17 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-#
-# Keeps tables of the documentation as those of the compiler are, between
-# `<!-- keys: NAME -->` and `<!-- end -->`: sections as `foretrace list keys` shows them; simai are the options of `emit simai`, which the
-# program in the path lists from backends/simai/Options.def; metrics are those of sweeps; models and layers,
-# those of the library.
-"""usage: keys.py SOURCE_ROOT [--write]"""
+"""usage: keys.py SOURCE_ROOT [--write]
 
-import json
+Keeps tables of the documentation as those of the compiler are, between `<!-- keys: NAME -->`
+and `<!-- end -->`: sections as `foretrace list keys` shows them; simai are the options of
+`emit simai`, which the program in the path lists from backends/simai/Options.def; metrics are
+those of sweeps; models and layers, those of the library."""
+
 import pathlib
 import re
-import subprocess
 import sys
 
 import import_tables
+import tool
 
 FIELD = re.compile(r'^(\w+)_FIELD\(\w+, \w+, "(\w+)"', re.M)
 # A table, or a block of code, in which one is an example.
@@ -28,33 +26,40 @@ MODES = {"Any": "all", "Model": "not `collective`", "Zero": "`deepspeed`",
          "Megatron": "`megatron`", "Collective": "`collective`"}
 
 
-def tables(root):
-    """The lines of each section's table, as the program lists them."""
+def table(heads, rows):
+    """The lines of a table; a heading that ends with `:` is of numbers."""
+    rule = "".join("|--:" if head.endswith(":") else "|---" for head in heads) + "|"
+    lines = [f"| {' | '.join(cells)} |" for cells in ([head.rstrip(":") for head in heads], *rows)]
+    return "\n".join([lines[0], rule, *lines[1:]]) + "\n"
+
+
+def words_of(text):
+    """Words as code."""
+    return ", ".join(f"`{word}`" for word in re.split(r",? ", text))
+
+
+def section_tables(root):
+    """The table of each section, as the program lists its keys."""
     spec = (root / "ir/model/Spec.def").read_text(encoding="utf-8")
-    listed = subprocess.check_output(["foretrace", "list", "keys", "--format=json"], text=True)
-    keys = [json.loads(line) for line in listed.splitlines()]
+    keys = tool.rows("list", "keys")
     fields = [f"{section.lower()}.{key}" for section, key in FIELD.findall(spec)]
-    if missing := set(fields) - {row["key"] for row in keys}:
-        sys.exit(f"not listed: {sorted(missing)}")
+    missing = set(fields) - {row["key"] for row in keys}
+    assert not missing, f"not listed: {sorted(missing)}"
     rows = {}
     for row in keys:
         section, _, key = row["key"].partition(".")
         # Other keys of `block` are those of experts.
         name = "Moe" if section == "block" and row["key"] not in fields else section.title()
-        default = row["default"].replace("unset", "")
         if key != "kind":  # stands after the keyword
             rows.setdefault(name, []).append(
-                f"| `{key}` | {row['value']} | {default} | {row['meaning']} |\n")
-    head = "| key | value | default | meaning |\n|---|---|---|---|\n"
-    return {name: head + "".join(lines) for name, lines in rows.items()}
+                (f"`{key}`", row["value"], row["default"].replace("unset", ""), row["meaning"]))
+    return {name: table(("key", "value", "default", "meaning"), of) for name, of in rows.items()}
 
 
 def values_of(expected):
-    """What an option can be: words as code."""
+    """What an option can be."""
     words = expected.removeprefix("one of ")
-    if words == expected:
-        return expected
-    return ", ".join(f"`{word}`" for word in words.split(", "))
+    return expected if words == expected else words_of(words)
 
 
 def option_tables(root):
@@ -62,95 +67,59 @@ def option_tables(root):
     text = (root / "backends/aicb/Options.def").read_text(encoding="utf-8")
     kinds = {name: MODES[modes[6:]]
              for modes, name in AICB_OPTION.findall(text)}
-    listed = subprocess.check_output(["foretrace", "list", "options"], text=True)
+    listed = tool.run("list", "options")
     options = OPTION.findall(listed)
-    if len(options) != listed.count("\n"):
-        sys.exit("an option has no value, default or meaning:\n" + listed)
+    assert len(options) == listed.count("\n"), (
+        "an option has no value, default or meaning:\n" + listed)
     rows = {}
     for backend, option, expected, default, doc in options:
         if backend == "aicb" and kinds.get(option, "all") != "all":
             doc = f"{kinds[option]}: {doc}"
-        rows.setdefault(backend, []).append(
-            f"| `{option}` | {values_of(expected)} | {default} | {doc} |\n")
-    head = "| option | value | default | meaning |\n|---|---|---|---|\n"
-    known = {name: head + "".join(lines) for name, lines in rows.items()}
-    known["aicb-kinds"] = "| kind | rows |\n|---|---|\n" + "".join(
-        f"| `{word}` | {doc} |\n" for word, doc in KIND.findall(text))
+        rows.setdefault(backend, []).append((f"`{option}`", values_of(expected), default, doc))
+    known = {name: table(("option", "value", "default", "meaning"), of)
+             for name, of in rows.items()}
+    known["aicb-kinds"] = table(("kind", "rows"), (
+        (f"`{word}`", doc) for word, doc in KIND.findall(text)))
     return known
 
 
-def metric_table():
-    """The metrics of sweeps; those of groups are one row."""
-    listed = subprocess.check_output(["foretrace", "list", "metrics", "--format=json"], text=True)
-    rows = [row for row in map(json.loads, listed.splitlines())
-            if not row["metric"].startswith("messages_")]
-    return {"metrics": "| metric | unit | meaning |\n|---|---|---|\n" + "".join(
-        f"| `{row['metric']}` | {row['unit']} | {row['meaning']} |\n" for row in rows)}
-
-
-def model_table():
-    """The models of the library."""
-    listed = subprocess.check_output(["foretrace", "list", "models", "--format=json"], text=True)
-    def active(row):
-        return f"{row['active']:,}" if row["active"] != row["parameters"] else ""
-    return {"models": "| model | parameters | active | layers | source |\n"
-            "|---|--:|--:|---|---|\n" + "".join(
-                f"| `{row['model']}` | {row['parameters']:,} | {active(row)} | "
-                f"{row['layers']} | {row['source']} |\n"
-                for row in map(json.loads, listed.splitlines()))}
-
-
-def layer_table():
-    """The layers of the library that a job can use."""
-    listed = subprocess.check_output(["foretrace", "list", "layers", "--format=json"], text=True)
-    return {"layers": "| layer | keys | meaning |\n|---|---|---|\n" + "".join(
-        f"| `{row['layer']}` | {row['keys']} | {row['meaning']} |\n"
-        for row in map(json.loads, listed.splitlines()))}
+def listed_tables():
+    """Metrics, those of groups in one row; models and layers of the library."""
+    yield "metrics", table(("metric", "unit", "meaning"), (
+        (f"`{row['metric']}`", row["unit"], row["meaning"]) for row in tool.rows("list", "metrics")
+        if not row["metric"].startswith("messages_")))
+    yield "models", table(("model", "parameters:", "active:", "layers", "source"), (
+        (f"`{row['model']}`", f"{row['parameters']:,}",
+         f"{row['active']:,}" if row["active"] != row["parameters"] else "", row["layers"],
+         row["source"]) for row in tool.rows("list", "models")))
+    yield "layers", table(("layer", "keys", "meaning"), (
+        (f"`{row['layer']}`", row["keys"], row["meaning"]) for row in tool.rows("list", "layers")))
 
 
 def unmodelled_tables(root):
     """What jobs leave out, and what is off then, of lang/import/jobs.fore."""
     text = (root / "lang/import/jobs.fore").read_text(encoding="utf-8")
-    known = {}
     for section, name, head in (("not_modelled", "unmodelled", "keys"),
                                 ("words_not_modelled", "unmodelled-words", "words")):
         body = re.search(rf"^  {section} \{{(.*?)^  \}}", text, re.M | re.S)[1]
-        known[name] = f"| {head} | without |\n|---|---|\n" + "".join(
-            f"| {', '.join(f'`{word}`' for word in (names or key).split())} | {then} |\n"
-            for key, names, then in import_tables.ENTRY.findall(body))
-    return known
-
-
-def refresh(page, known, is_written):
-    """Writes the tables of a page; says which it shows, and counts the stale."""
-    text = page.read_text(encoding="utf-8")
-    shown = {match[2]: match[0] for match in TABLE.finditer(text) if match[1]}
-    if is_written:
-        page.write_text(TABLE.sub(
-            lambda m: m[1] + known.get(m[2], "") + m[3] if m[1] else m[0],
-            text), "utf-8")
-        return shown, 0
-    stale = [name for name in shown
-             if name not in known or known[name] not in shown[name]]
-    for name in stale:
-        print(f"docs/{page.name}: the table `{name}` is not what keys.py "
-              "--write makes of it")
-    return shown, len(stale)
+        yield name, table((head, "without"), (
+            (words_of(names or key), then)
+            for key, names, then in import_tables.ENTRY.findall(body)))
 
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    is_written = "--write" in sys.argv
-    known = {**tables(root), **option_tables(root), **metric_table(), **model_table(), **layer_table(), **unmodelled_tables(root)}
-    shown, stale = set(), 0
+    known = {**section_tables(root), **option_tables(root), **dict(listed_tables()),
+             **dict(unmodelled_tables(root))}
+    shown, problems = set(), []
     for page in sorted((root / "docs").glob("*.md")):
-        names, wrong = refresh(page, known, is_written)
-        shown.update(names)
-        stale += wrong
-    for name in sorted(set(known) - shown):
-        print(f"docs: no page has the table `{name}`")
-    return 1 if stale or set(known) - shown else 0
+        text = page.read_text(encoding="utf-8")
+        shown |= {match[2] for match in TABLE.finditer(text) if match[1]}
+        made = TABLE.sub(lambda m: m[1] + known.get(m[2], "") + m[3] if m[1] else m[0], text)
+        problems += tool.refresh(page, made, "keys.py")
+    problems += [f"docs: no page has the table `{name}`" for name in sorted(set(known) - shown)]
+    tool.report(problems, f"{len(known)} tables")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

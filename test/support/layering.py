@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-#
-# Checks how long files are, who includes whom, and that no pass names a kind of layer. A
-# room is a folder with rules of its own; what is in no room belongs to its layer.
-"""usage: layering.py SOURCE_ROOT"""
+"""usage: layering.py SOURCE_ROOT
+
+Checks how long files are, who includes whom, and that no pass names a kind of layer. A
+room is a folder with rules of its own; what is in no room belongs to its layer."""
 
 import collections
 import pathlib
 import re
 import sys
+
+import tool
 
 # Each room of the IR includes those before it.
 IR = ["ir/model", "ir/schedule", "ir/ranks", "ir/text", "ir/verify"]
@@ -126,15 +128,6 @@ def includes(root):
                     yield path, number, match.group(1)
 
 
-def named_layers(root):
-    """Yields (path from the root, line number, kind) of layers that code names."""
-    for layer in sorted(KNOW_NO_LAYERS):
-        for path, lines in sources(root, layer):
-            for number, line in enumerate(lines, 1):
-                if match := LAYER_KIND.search(line):
-                    yield path, number, match.group(1)
-
-
 def clashing_types(root):
     """Yields (type, rooms) of public types of which two rooms have one each."""
     rooms = collections.defaultdict(set)
@@ -150,32 +143,24 @@ def clashing_types(root):
             yield name, ", ".join(sorted(rooms[name]))
 
 
-def main():
-    root = pathlib.Path(sys.argv[1])
-    broken = 0
+def problems_of(root):
     for path, number, name in includes(root):
         if text := why_not(path, name):
-            print(f"{path}:{number}: {text}")
-            broken += 1
-    for path, number, kind in named_layers(root):
-        print(f"{path}:{number}: names the layer `{kind}`")
-        broken += 1
+            yield f"{path}:{number}: {text}"
     for name, rooms in clashing_types(root):
-        print(f"{name} means two things: {rooms}")
-        broken += 1
+        yield f"{name} means two things: {rooms}"
     for layer in MAY_INCLUDE:
+        total = 0
         for path, lines in sources(root, layer):
+            total += len(lines)
             if len(lines) > MAX_LINES_OF_FILE and not path.endswith(".def"):
-                print(f"{path}: {len(lines)} lines; at most "
-                      f"{MAX_LINES_OF_FILE}")
-                broken += 1
-    for layer, most in MAX_LINES.items():
-        total = sum(len(lines) for _, lines in sources(root, layer))
-        if total > most:
-            print(f"{layer}: {total} lines; at most {most}")
-            broken += 1
-    return 1 if broken else 0
+                yield f"{path}: {len(lines)} lines; at most {MAX_LINES_OF_FILE}"
+            for number, line in enumerate(lines, 1):
+                if layer in KNOW_NO_LAYERS and (match := LAYER_KIND.search(line)):
+                    yield f"{path}:{number}: names the layer `{match.group(1)}`"
+        if total > MAX_LINES.get(layer, total):
+            yield f"{layer}: {total} lines; at most {MAX_LINES[layer]}"
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    tool.report(problems_of(pathlib.Path(sys.argv[1])), f"{len(MAY_INCLUDE)} rooms")

@@ -1,17 +1,15 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-#
-# Checks the shipped library: each model of a page has a line before it with its
-# title and its source, is a job's model under its title and alone, and counts
-# the same within a job, which compiles to the end.
-"""usage: library.py SOURCE_ROOT"""
+"""usage: library.py SOURCE_ROOT
 
-import json
+Checks the shipped library: each model of a page has a line before it with its
+title and its source, is a job's model under its title and alone, and counts
+the same within a job, which compiles to the end."""
+
 import pathlib
 import re
-import subprocess
 import sys
-import tempfile
+
+import tool
 
 MODEL = re.compile(r"^model (\w+)", re.M)
 TITLE = re.compile(r"^// ([\w.-]+): (.+)\nmodel (\w+)", re.M)
@@ -22,13 +20,6 @@ parallel {{ world = 1 }}
 emit params {{ exact = true }}
 emit plan {{ }}
 """
-
-
-def run(*arguments):
-    """What the tool prints, and whether it succeeded."""
-    process = subprocess.run(["foretrace", *arguments], check=False, text=True,
-                             stderr=subprocess.STDOUT, stdout=subprocess.PIPE)
-    return process.stdout, process.returncode == 0
 
 
 def problems(path, titles):
@@ -48,36 +39,29 @@ def problems(path, titles):
             yield f"`{name}` is called like its page"
 
 
-def main():
-    root = pathlib.Path(sys.argv[1])
-    failed = False
-    titles = []
-    for path in sorted((root / "lang/models").glob("*.fore")):
-        for problem in problems(path, titles):
-            failed = True
-            print(f"{path.relative_to(root)}: {problem}")
-    listed = {row["model"]: row for row in map(
-        json.loads, run("list", "models", "--format=json")[0].splitlines())}
-    if sorted(listed) != sorted(titles) or len(set(titles)) != len(titles):
-        failed = True
-        print("other models are listed:", sorted(set(listed) ^ set(titles)))
-    with tempfile.TemporaryDirectory() as folder:
-        job = pathlib.Path(folder, "job.fore")
-        for title, row in listed.items():
-            sequence = 384 if title.startswith("whisper") else 1024
-            job.write_text(JOB.format(title, sequence), encoding="utf-8")
-            printed, is_good = run("compile", str(job), "-o", f"{folder}/out/")
-            if not is_good or "warning" in printed:
-                failed = True
-                print(f"{title}:\n{printed}")
-                continue
-            counted = pathlib.Path(folder, "out/job.params.txt").read_text("utf-8")
-            if not counted.startswith(f"parameters: {row['parameters']}\n"):
-                failed = True
-                print(f"{title}: {row['parameters']} parameters are listed, in a job:\n"
-                      f"{counted.splitlines()[0]}")
-    return failed
+def job_problems(listed, folder):
+    """What is wrong with a job of each model that is listed."""
+    job = folder / "job.fore"
+    for title, row in listed.items():
+        sequence = 384 if title.startswith("whisper") else 1024
+        job.write_text(JOB.format(title, sequence), encoding="utf-8")
+        done = tool.attempt("compile", job, "-o", f"{folder}/out/")
+        if done.returncode or "warning" in done.stderr:
+            yield f"{title}:\n{done.stderr}"
+            continue
+        counted = (folder / "out/job.params.txt").read_text("utf-8")
+        if not counted.startswith(f"parameters: {row['parameters']}\n"):
+            yield (f"{title}: {row['parameters']} parameters are listed, in a job:\n"
+                   f"{counted.splitlines()[0]}")
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+root, titles = pathlib.Path(sys.argv[1]), []
+found = [f"{path.relative_to(root)}: {problem}"
+         for path in sorted((root / "lang/models").glob("*.fore"))
+         for problem in problems(path, titles)]
+models = {row["model"]: row for row in tool.rows("list", "models")}
+if sorted(models) != sorted(titles) or len(set(titles)) != len(titles):
+    found.append(f"other models are listed: {sorted(set(models) ^ set(titles))}")
+with tool.scratch() as scratch:
+    found += job_problems(models, scratch)
+tool.report(found, f"{len(models)} models")

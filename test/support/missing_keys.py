@@ -1,17 +1,17 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-#
-# Takes each key in turn out of the IR text of jobs and expects the verifier to name
-# it: out of complete programs every key that was filled in, and every stated one
-# of a layer or that ir/model/Spec.def does not call optional; out of programs with no facts
-# every key that all programs must have. The jobs together must have all of them.
-"""usage: missing_keys.py SOURCE_ROOT JOB..."""
+"""usage: missing_keys.py SOURCE_ROOT JOB...
+
+Takes each key in turn out of the IR text of jobs and expects the verifier to name
+it: out of complete programs every key that was filled in, and every stated one
+of a layer or that ir/model/Spec.def does not call optional; out of programs with no facts
+every key that all programs must have. The jobs together must have all of them."""
 
 import concurrent.futures
 import pathlib
 import re
-import subprocess
 import sys
+
+import tool
 
 ROW = re.compile(r'^([A-Z]+)_FIELD\(\w+, \w+, "(\w+)",\s*(\w+),', re.M)
 SECTION = re.compile(r"^ +(\w+) (?:\S+ )?\{$")
@@ -45,8 +45,7 @@ def fields_of(lines):
 def complaint(lines, number, path):
     """What is wrong with the verdict on a program without one line."""
     text = "\n".join(lines[:number] + lines[number + 1:])
-    run = subprocess.run(["foretrace", "opt", "-"], input=text, text=True,
-                         capture_output=True, check=False)
+    run = tool.attempt("opt", "-", input=text)
     # Jobs set some keys of the network in the block.
     places = [path, path.replace("ffn.", "block.")]
     if run.returncode == 1 and any(f"lacks `{p}` [verify-key]" in run.stderr for p in places):
@@ -56,9 +55,7 @@ def complaint(lines, number, path):
 
 def trials_of(job, needs, seen):
     """Yields a program and what to take out of it, once for each key."""
-    text = subprocess.run(
-        ["foretrace", "compile", job, "--emit=ir", "--level=spec", "-o", "-"],
-        text=True, capture_output=True, check=True).stdout
+    text = tool.ir(job, "--level=spec")
     # Definitions name keys, too.
     lines = [line for line in text.splitlines() if not line.startswith("let ")]
     bare = [lines[0].replace("(complete)", "()"), *lines[1:]]
@@ -72,17 +69,10 @@ def trials_of(job, needs, seen):
                 yield bare, number, path
 
 
-def main():
-    needs = needs_of(pathlib.Path(sys.argv[1]))
-    seen, found = set(), []
-    trials = [t for job in sys.argv[2:] for t in trials_of(job, needs, seen)]
-    with concurrent.futures.ThreadPoolExecutor() as pool:
-        found += filter(None, pool.map(lambda t: complaint(*t), trials))
-    found += [f"no job has `{path}`" for path, needed in needs.items()
-              if needed != "Optional" and path not in seen]
-    print("\n".join(found + [f"{len(trials)} programs, {len(found)} findings"]))
-    return 1 if found else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+needs, seen = needs_of(pathlib.Path(sys.argv[1])), set()
+trials = [t for job in sys.argv[2:] for t in trials_of(job, needs, seen)]
+with concurrent.futures.ThreadPoolExecutor() as pool:
+    found = list(filter(None, pool.map(lambda t: complaint(*t), trials)))
+found += [f"no job has `{path}`" for path, needed in needs.items()
+          if needed != "Optional" and path not in seen]
+tool.report(found, f"{len(trials)} programs, {len(found)} findings")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""usage: mutate_outputs.py FORETRACE FOLDER SEED COUNT
+"""usage: mutate_outputs.py FOLDER SEED COUNT
 
 Compiles the jobs FOLDER/*.fore, changes bytes and fields of what they emit at
 random, and has each change validated. What is not found must be harmless, as the
@@ -11,13 +11,13 @@ import concurrent.futures
 import os
 import pathlib
 import random
-import subprocess
 import sys
 
 import chakra_changes
 import chakra_rules
 import goal_changes
 import table_changes
+import tool
 import trace_changes
 
 # By how files end: how fields change, and what is harmless.
@@ -50,12 +50,11 @@ def change_bytes(data, rng):
     return how, data[:at] + new + data[at + len(part):]
 
 
-def outputs(foretrace, job):
+def outputs(job):
     """Compiles a job; what belongs together, as (its name, files by name)."""
     folder = job.with_suffix("")
     # Provenance names the job as it is called here, which is everywhere the same.
-    subprocess.run([foretrace, "compile", job.name, "-o", f"{job.stem}/",
-                    "--quiet"], cwd=job.parent, check=True)
+    tool.run("compile", job.name, "-o", f"{job.stem}/", "--quiet", cwd=job.parent)
     sets = collections.defaultdict(dict)
     for path in sorted(folder.iterdir()):
         is_set = path.suffix in (".et", ".json")
@@ -64,10 +63,9 @@ def outputs(foretrace, job):
     return list(sets.items())
 
 
-def is_found(foretrace, folder):
+def is_found(folder):
     """Whether there is an error or a warning."""
-    run = subprocess.run([foretrace, "validate", folder], capture_output=True,
-                         text=True, errors="replace", check=False, timeout=60)
+    run = tool.attempt("validate", folder, errors="replace", timeout=60)
     # What is not known any more is refused, too.
     is_refused = run.returncode == 1 or "neither a workload" in run.stderr
     assert run.returncode == 0 or is_refused, run
@@ -82,7 +80,7 @@ def write(folder, files):
             (folder / name).write_bytes(data)
 
 
-def one(foretrace, folder, output, seed):
+def one(folder, output, seed):
     """(how, rule) of a change; the rule is None if it was missed."""
     rng = random.Random(seed)
     name, files = output
@@ -98,23 +96,21 @@ def one(foretrace, folder, output, seed):
     else:
         how, changed = fields(files, rng)
     write(here, changed)
-    found = is_found(foretrace, here)
+    found = is_found(here)
     after = {n: d for n, d in {**files, **changed}.items() if d is not None}
     write(here, {n: files[n] for n in changed})
     return how, "found" if found else harmless(files, after)
 
 
 def main():
-    foretrace, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    seed, count = sys.argv[3], int(sys.argv[4])
+    folder, seed, count = pathlib.Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     some = [output for job in sorted(folder.glob("*.fore"))
-            for output in outputs(foretrace, job)]
+            for output in outputs(job)]
     for job in folder.glob("*.fore"):
-        assert not is_found(foretrace, job.with_suffix("")), job
+        assert not is_found(job.with_suffix("")), job
     turns = [(some[turn % len(some)], f"{seed}.{turn}") for turn in range(count)]
     with concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
-        done = list(pool.map(one, [foretrace] * count, [folder] * count,
-                             *zip(*turns), chunksize=16))
+        done = list(pool.map(one, [folder] * count, *zip(*turns), chunksize=16))
     rules = collections.Counter(rule or "missed" for _, rule in done)
     for rule, number in rules.most_common():
         print(f"{number:6} {rule}")

@@ -1,18 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""usage: mutate_schedules.py FORETRACE SEED COUNT
+"""usage: mutate_schedules.py SEED COUNT
 
 Changes random slots of random schedules, and compares what the verifier says
 with schedule_text.py. Prints how many there were, and each disagreement.
 """
-import concurrent.futures
-import os
-import random
 import re
-import subprocess
-import sys
-import tempfile
 
 import schedule_text
+import tool
 
 JOB = """
 model m { vocab = 128  hidden = 8  attention mha { heads = 1 }  layers = %d }
@@ -107,54 +102,23 @@ def mutate(section, draw):
     return how
 
 
-def judge(foretrace, path, text):
-    with open(path, "w") as file:
-        file.write(text)
-    run = subprocess.run([foretrace, "opt", path], capture_output=True,
-                         text=True)
-    return run.returncode, run.stderr
-
-
-def one(foretrace, folder, seed):
-    """(whether it is legal, a disagreement or None)"""
-    draw = random.Random(seed)
-    path = os.path.join(folder, "%d" % draw.randrange(1 << 60))
+def check(case):
+    """`legal`, or nothing."""
     text = ""
-    while not text: # some groups are refused
-        job = random_job(draw)
-        with open(path + ".fore", "w") as file:
-            file.write(job)
-        text = subprocess.run(
-            [foretrace, "compile", path + ".fore", "--emit=ir", "--stdout",
-             "--quiet"], capture_output=True, text=True).stdout
+    while not text:  # some groups are refused
+        text = tool.attempt("compile", case.write(random_job(case.draw)), "--emit=ir",
+                            "--stdout", "--quiet").stdout
     before, section, behind = schedule_text.split(text)
     changes = []
-    if draw.random() < 0.95:
-        changes.append(mutate(section, draw))
+    if case.draw.random() < 0.95:
+        changes.append(mutate(section, case.draw))
     expected = schedule_text.is_legal(schedule_text.Schedule(section))
-    code, said = judge(foretrace, path + ".ftir",
-                       "\n".join(before + section.lines + behind))
-    if code not in (0, 1) or (code == 0) != expected or (
-            not changes and not expected):
-        return expected, "seed %s %s: expected %s, got %d: %s\n%s\n%s" % (
-            seed, changes, "legal" if expected else "illegal", code, said,
-            job, "\n".join(section.lines))
-    return expected, None
+    changed = case.write("\n".join(before + section.lines + behind), ".ftir")
+    done = tool.attempt("opt", changed)
+    assert done.returncode == (0 if expected else 1) and (changes or expected), (
+        "\n".join([f"{changes}: legal is {expected}, exit code {done.returncode}",
+                   done.stderr, *section.lines]))
+    return "legal" if expected else None
 
 
-def main():
-    foretrace, seed, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    with tempfile.TemporaryDirectory() as folder, \
-            concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = list(pool.map(
-            lambda index: one(foretrace, folder, "%s.%d" % (seed, index)),
-            range(count)))
-    for _, problem in results:
-        if problem:
-            print(problem)
-    print("%d schedules, %d legal, %d disagreements" % (
-        count, sum(legal for legal, _ in results),
-        sum(problem is not None for _, problem in results)))
-
-
-main()
+tool.cases(check, "schedules")

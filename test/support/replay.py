@@ -84,14 +84,10 @@ class Run:
         return sum(rank.sent for rank in self.ranks)
 
 
-def main():
-    for path in sys.argv[1:]:
-        run = Run(path)
-        assert run.ends(), "some wait for ever"
-        print("%s: %d ranks, %d bytes sent, %d computed by one at most" % (
-            os.path.basename(path), len(run.ranks), run.sent(),
-            max(rank.computed for rank in run.ranks)))
-
-
 if __name__ == "__main__":
-    main()
+    for trace in sys.argv[1:]:
+        of = Run(trace)
+        assert of.ends(), "some wait for ever"
+        print("%s: %d ranks, %d bytes sent, %d computed by one at most" % (
+            os.path.basename(trace), len(of.ranks), of.sent(),
+            max(rank.computed for rank in of.ranks)))

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-#
-# Compiles jobs of the generator, each in a process of its own: it ends soon, in
-# little memory, with files or with an error at a place of the job. Another build
-# of the tool, with sanitizers, must say the same.
-"""usage: run_generated.py FIRST COUNT [--also=FORETRACE] [--jobs=N]"""
+"""usage: run_generated.py FIRST COUNT [--also=FORETRACE] [--jobs=N]
+
+Compiles jobs of the generator, each in a process of its own: it ends soon, in
+little memory, with files or with an error at a place of the job. Another build
+of the tool, with sanitizers, must say the same."""
 import argparse
 import collections
 import concurrent.futures
@@ -67,36 +67,31 @@ def run_one(job, also):
         return run, list(complaints(run, also and compile_job(also, folder)))
 
 
-def main():
-    parser = argparse.ArgumentParser(usage=__doc__.removeprefix("usage: "))
-    parser.add_argument("first", type=int)
-    parser.add_argument("count", type=int)
-    parser.add_argument("--also")
-    parser.add_argument("--jobs", type=int, default=2)
-    options = parser.parse_args()
-    compiled = found = 0
-    seconds = mib = 0.0
-    end = options.first + options.count
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for first in range(options.first, end, STEP):
-            with tempfile.TemporaryDirectory() as folder:
-                numbers = range(first, min(first + STEP, end))
-                subprocess.run(["generate-jobs", str(first), str(len(numbers)),
-                                folder], check=True)
-                jobs = [f"{folder}/{number}.fore" for number in numbers]
-                runs = pool.map(run_one, jobs, [options.also] * len(jobs))
-                for number, (run, wrong) in zip(numbers, runs):
-                    compiled += run.code == 0
-                    seconds = max(seconds, run.seconds)
-                    mib = max(mib, run.mib)
-                    found += len(wrong)
-                    for what in wrong:
-                        print(f"job {number} {what}", flush=True)
-    print(f"{options.count} jobs, {compiled} compiled; the slowest took "
-          f"{seconds:.2f} s, the largest {mib:.0f} MiB")
-    print(f"{found} findings")
-    return 1 if found else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+parser = argparse.ArgumentParser(usage=__doc__.removeprefix("usage: "))
+parser.add_argument("first", type=int)
+parser.add_argument("count", type=int)
+parser.add_argument("--also")
+parser.add_argument("--jobs", type=int, default=2)
+options = parser.parse_args()
+compiled = found = 0
+seconds = mib = 0.0
+end = options.first + options.count
+with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+    for first in range(options.first, end, STEP):
+        with tempfile.TemporaryDirectory() as folder:
+            numbers = range(first, min(first + STEP, end))
+            subprocess.run(["generate-jobs", str(first), str(len(numbers)),
+                            folder], check=True)
+            jobs = [f"{folder}/{number}.fore" for number in numbers]
+            runs = pool.map(run_one, jobs, [options.also] * len(jobs))
+            for number, (run, wrong) in zip(numbers, runs):
+                compiled += run.code == 0
+                seconds = max(seconds, run.seconds)
+                mib = max(mib, run.mib)
+                found += len(wrong)
+                for what in wrong:
+                    print(f"job {number} {what}", flush=True)
+print(f"{options.count} jobs, {compiled} compiled; the slowest took "
+      f"{seconds:.2f} s, the largest {mib:.0f} MiB")
+print(f"{found} findings")
+sys.exit(bool(found))

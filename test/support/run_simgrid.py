@@ -46,24 +46,19 @@ def simulate(path, folder):
                            re.M)[1]) * 1e9
 
 
-def main():
-    for path in map(os.path.abspath, sys.argv[1:]):
-        run = replay.Run(path)
-        assert run.ends(), "some wait for ever"
-        ranks = run.ranks
-        with tempfile.TemporaryDirectory() as folder:
-            end = simulate(path, folder)
-        computed = [rank.computed for rank in ranks]
-        messages = sum(action[0] == "isend"
-                       for rank in ranks for action in rank.actions)
-        sent = sum(action[3] for rank in ranks for action in rank.actions
-                   if action[0] == "isend")
-        most = sum(computed) + sent * NS_PER_BYTE + messages * LATENCY
-        # Times are written to the ns.
-        assert max(computed) - 1 <= end <= most * 1.01 + 1, (
-            max(computed), end, most)
-        print("%s: the end is between the bounds" % os.path.basename(path))
-
-
-if __name__ == "__main__":
-    main()
+for path in map(os.path.abspath, sys.argv[1:]):
+    run = replay.Run(path)
+    assert run.ends(), "some wait for ever"
+    ranks = run.ranks
+    with tempfile.TemporaryDirectory() as folder:
+        end = simulate(path, folder)
+    computed = [rank.computed for rank in ranks]
+    messages = sum(action[0] == "isend"
+                   for rank in ranks for action in rank.actions)
+    sent = sum(action[3] for rank in ranks for action in rank.actions
+               if action[0] == "isend")
+    most = sum(computed) + sent * NS_PER_BYTE + messages * LATENCY
+    # Times are written to the ns.
+    assert max(computed) - 1 <= end <= most * 1.01 + 1, (
+        max(computed), end, most)
+    print("%s: the end is between the bounds" % os.path.basename(path))

@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-#
-# Rows are the same in each form that they are printed in.
 """usage: same_rows.py FILE.csv|FILE.json|FILE.md...
 
-Reads each file as a program that knows the form would, and compares them.
+Rows are the same in each form that they are printed in. Reads each file as a program that knows the form would, and compares them.
 Prints how many rows there are, and their columns.
 """
 
@@ -45,16 +43,12 @@ def read_md(path):
     return [name.replace(" ", "_") for name in lines[0]], lines[2:]
 
 
-def main():
-    found = []
-    for path in map(pathlib.Path, sys.argv[1:]):
-        names, rows = globals()["read_" + path.suffix[1:]](path)
-        assert all(len(row) == len(names) for row in rows), path
-        found.append((names, rows))
-        if found[-1] != found[0]:
-            sys.exit(f"{path} has not the rows of {sys.argv[1]}")
-    names, rows = found[0]
-    print(len(rows), "rows of", *names)
-
-
-main()
+found = []
+for path in map(pathlib.Path, sys.argv[1:]):
+    names, rows = globals()["read_" + path.suffix[1:]](path)
+    assert all(len(row) == len(names) for row in rows), path
+    found.append((names, rows))
+    if found[-1] != found[0]:
+        sys.exit(f"{path} has not the rows of {sys.argv[1]}")
+names, rows = found[0]
+print(len(rows), "rows of", *names)

@@ -1,11 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-#
-# Reads a SARIF log as a viewer does, by the rules of the standard, 2.1.0, and
-# prints what it shows.
 """usage: sarif.py FILE.sarif
 
-A line for each rule, result, related location and replacement."""
+Reads a SARIF log as a viewer does, by the rules of the standard, 2.1.0, and
+prints what it shows. A line for each rule, result, related location and replacement."""
 
 import json
 import pathlib
@@ -59,32 +57,27 @@ def replacements_of(result):
                        text_of(one["insertedContent"]))
 
 
-def main():
-    log = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
-    assert log["version"] == "2.1.0"
-    run, = log["runs"]
-    assert run["columnKind"] == "unicodeCodePoints"
-    driver = run["tool"]["driver"]
-    print(driver["name"], driver["version"])
-    for rule in driver["rules"]:
-        short = rule.get("shortDescription", {"text": "-"})["text"]
-        print("rule", rule["id"], rule["defaultConfiguration"]["level"], short)
-        assert "help" not in rule or rule["help"]["text"].startswith(
-            short.split(" ")[0])
-    for result in run["results"]:
-        assert result["level"] in ("error", "warning", "note")
-        rule = driver["rules"][result["ruleIndex"]]
-        assert rule["id"] == result["ruleId"]
-        places = [place_of(place) for place in result.get("locations", [])]
-        print(result["level"], rule["id"], "at", " ".join(places) or "-")
-        print("  " + text_of(result["message"]).replace("\n", "\n  "))
-        for related in result.get("relatedLocations", []):
-            print("  see", place_of(related) + ":", text_of(related["message"]))
-        for uri, region, text in replacements_of(result):
-            print(f"  fix {uri}:{region} {json.dumps(text)}")
-        if "properties" in result:
-            print("  with", json.dumps(result["properties"]))
-
-
-if __name__ == "__main__":
-    main()
+log = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
+assert log["version"] == "2.1.0"
+run, = log["runs"]
+assert run["columnKind"] == "unicodeCodePoints"
+driver = run["tool"]["driver"]
+print(driver["name"], driver["version"])
+for rule in driver["rules"]:
+    short = rule.get("shortDescription", {"text": "-"})["text"]
+    print("rule", rule["id"], rule["defaultConfiguration"]["level"], short)
+    assert "help" not in rule or rule["help"]["text"].startswith(
+        short.split(" ")[0])
+for result in run["results"]:
+    assert result["level"] in ("error", "warning", "note")
+    rule = driver["rules"][result["ruleIndex"]]
+    assert rule["id"] == result["ruleId"]
+    places = [place_of(place) for place in result.get("locations", [])]
+    print(result["level"], rule["id"], "at", " ".join(places) or "-")
+    print("  " + text_of(result["message"]).replace("\n", "\n  "))
+    for related in result.get("relatedLocations", []):
+        print("  see", place_of(related) + ":", text_of(related["message"]))
+    for uri, region, text in replacements_of(result):
+        print(f"  fix {uri}:{region} {json.dumps(text)}")
+    if "properties" in result:
+        print("  with", json.dumps(result["properties"]))

@@ -3,6 +3,7 @@
 unfolds it and runs its stages against each other: a second opinion on what the
 verifier says.
 """
+import collections
 import re
 
 HEADER = re.compile(r"^schedule (\w+) (\w+) (\w+) stages\((\d+)\) "
@@ -184,7 +185,7 @@ def is_legal(schedule):
         return False
     return (all(is_possible(schedule, stage, actions)
                 for stage, actions in enumerate(stages))
-            and all_meet(schedule, stages))
+            and all_meet(list(stage_programs(schedule, stages))))
 
 
 def is_possible(schedule, stage, actions):
@@ -263,38 +264,49 @@ def is_complete(schedule, stage, done):
     return True
 
 
-def all_meet(schedule, stages):
-    """Whether no stage waits for ever."""
-    calls = []
+def stage_programs(schedule, stages):
+    """Calls of each stage, as `all_meet` takes them: messages with both ends."""
     for stage, actions in enumerate(stages):
-        calls.append([])
+        calls = []
         for joins, kind, batch, chunk, peer, tag in actions:
             if not joins:
-                calls[-1].append([])
+                calls.append([])
             if peer is not None:
                 part = schedule.part(stage, chunk)
                 if kind in ("recv_forward", "send_backward"):
                     part -= 1
                 ends = ((stage, peer) if kind.startswith("send")
                         else (peer, stage))
-                calls[-1][-1].append((kind[:4], ends + (
-                    tag, kind.endswith("forward"), batch, part)))
-    at, posted, moved = [0] * len(calls), {}, True
-    entered = [-1] * len(calls)
+                message = ends + (tag, kind.endswith("forward"), batch, part)
+                calls[-1].append((message, message, 2, kind.startswith("recv")
+                                  or schedule.transport == "combined"))
+        yield calls
+
+
+def all_meet(programs):
+    """Whether no program waits for ever, or meets with something else. Programs are lists
+    of calls, and these of (key, what, number of programs that take part, whether it is
+    waited for); the n-th ones of a key meet."""
+    counts = [collections.Counter() for _ in programs]
+    at, entered = [0] * len(programs), [-1] * len(programs)
+    waits, come, moved = [[] for _ in programs], {}, True
     while moved:
         moved = False
-        for stage, own in enumerate(calls):
-            while at[stage] < len(own):
-                call = own[at[stage]]
-                if entered[stage] < at[stage]:
-                    entered[stage] = at[stage]
-                    for side, message in call:
-                        posted.setdefault(message, set()).add(side)
-                    moved = True
-                if any(len(posted[message]) < 2 for side, message in call
-                       if side == "recv" or schedule.transport == "combined"):
+        for number, calls in enumerate(programs):
+            while at[number] < len(calls):
+                if entered[number] < at[number]:
+                    entered[number], moved, waits[number] = at[number], True, []
+                    for key, what, expected, is_awaited in calls[at[number]]:
+                        counts[number][key] += 1
+                        meeting = come.setdefault((key, counts[number][key]),
+                                                  (what, expected, set()))
+                        if meeting[0] != what:
+                            return False
+                        meeting[2].add(number)
+                        waits[number] += [meeting] * is_awaited
+                if any(len(there) < expected for _, expected, there in waits[number]):
                     break
-                at[stage] += 1
+                at[number] += 1
                 moved = True
-    return (all(at[stage] == len(own) for stage, own in enumerate(calls))
-            and all(len(sides) == 2 for sides in posted.values()))
+    return (all(at[number] == len(calls) for number, calls in enumerate(programs))
+            and all(len(there) == expected for _, expected, there in come.values()))

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-#
-# Runs what the documentation shows. docs/contributing.md says how a fenced
-# block is marked.
-"""usage: snippets.py SOURCE_ROOT (FILE.md | FOLDER)..."""
+"""usage: snippets.py SOURCE_ROOT (FILE.md | FOLDER)...
+
+Runs what the documentation shows. docs/contributing.md says how a fenced
+block is marked."""
 
 import os
 import pathlib
@@ -39,10 +39,9 @@ class Snippet:
 
 def run(command, folder):
     """Exit status and everything printed."""
-    process = subprocess.run(command, cwd=folder, check=False, text=True,
+    process = subprocess.run(command, cwd=folder, check=False, text=True, shell=True,
                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT,
-                             shell=isinstance(command, str))
+                             stderr=subprocess.STDOUT)
     return process.returncode, process.stdout
 
 
@@ -59,25 +58,20 @@ def completed(body):
 
 def check_fore(snippet, folder):
     """Compiles; a block marked error=SLUG must give that diagnostic."""
-    job = folder / "snippet.fore"
-    job.write_text(completed(snippet.body), encoding="utf-8")
-    status, output = run(["foretrace", "compile", "--emit=ir", "--level=spec",
-                          "-o", "/dev/null", "--quiet", "-Werror=unused-name",
-                          str(job)], folder)
-    wanted = snippet.mark("error")
-    if wanted:
+    (folder / "snippet.fore").write_text(completed(snippet.body), encoding="utf-8")
+    status, output = run("foretrace compile --emit=ir --level=spec -o /dev/null --quiet "
+                         "-Werror=unused-name snippet.fore", folder)
+    if wanted := snippet.mark("error"):
         if status != 1 or f"[{wanted}]" not in output:
             return f"expected [{wanted}], got status {status}:\n{output}"
-    elif status:
-        return output
-    return None
+        return None
+    return output if status else None
 
 
 def check_ftir(snippet, folder):
     """The IR parses, verifies and prints."""
-    source = folder / "snippet.ftir"
-    source.write_text(snippet.body, encoding="utf-8")
-    status, output = run(["foretrace", "opt", str(source)], folder)
+    (folder / "snippet.ftir").write_text(snippet.body, encoding="utf-8")
+    status, output = run("foretrace opt snippet.ftir", folder)
     return output if status else None
 
 
@@ -138,16 +132,13 @@ def pages(names):
 
 
 def main():
-    root = pathlib.Path(sys.argv[1]).resolve()
-    ran = failed = 0
+    root, ran, problems = pathlib.Path(sys.argv[1]).resolve(), 0, []
     for path in pages(sys.argv[2:]):
         for place, problem in check_file(root, path):
             ran += 1
-            if problem is not None:
-                failed += 1
-                print(f"{place}: {problem}")
-    print(f"{ran} blocks, {failed} failed")
-    return 1 if failed else 0
+            problems += [f"{place}: {problem}"] if problem is not None else []
+    print(*problems, f"{ran} blocks, {len(problems)} failed", sep="\n")
+    return bool(problems)
 
 
 if __name__ == "__main__":

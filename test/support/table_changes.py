@@ -4,6 +4,8 @@ changed for a table.
 """
 import re
 
+from goal_changes import Illegal, need
+
 KEYS = {"model_parallel_NPU_group:": 1, "ep:": 1, "pp:": 1, "vpp:": 1, "ga:": 1,
         "all_gpus:": 1, "checkpoints:": 0, "checkpoint_initiates:": 0,
         "pp_comm:": 0}
@@ -12,15 +14,6 @@ POLICIES = {"HYBRID_TRANSFORMER_FWD_IN_BCKWD", "HYBRID_TRANSFORMER"}
 COMMS = ["ALLREDUCE", "ALLTOALL", "ALLGATHER", "REDUCESCATTER",
          "ALLREDUCEALLTOALL"]
 LIMIT = 1 << 31
-
-
-class Illegal(Exception):
-    """What SimAI does not take, or takes for something else."""
-
-
-def need(condition, what):
-    if not condition:
-        raise Illegal(what)
 
 
 def number(word, limit=LIMIT, least=0):

@@ -1,23 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""usage: unfold_ranks.py FORETRACE SEED COUNT
+"""usage: unfold_ranks.py SEED COUNT
 
 Unfolds random jobs to what each rank does, in order: messages, and collectives
 with the members of their groups. Runs all ranks against each other, and compares
 with what the verifier says of the folded program. In some jobs a stage's step is
 changed: a collective is left out, moved, or has another group.
 """
-import concurrent.futures
-import math
-import os
-import pathlib
-import random
 import re
-import subprocess
-import sys
-import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "conformance"))
 import schedule_text
+import tool
 from ftir import COLLECTIVE, Program
 from job import text_of
 from random_jobs import random_job
@@ -36,6 +28,7 @@ class Job(Program):
     """What `--emit=ir` says, unfolded."""
 
     def __init__(self, text):
+        self.text = text
         self.sent = {}  # what is broadcast, by block
         super().__init__(text)
         self.chunks, self.steps = [], []
@@ -52,17 +45,16 @@ class Job(Program):
             elif line.startswith("  step = "):
                 self.steps += [line.split()[2]] * len(stage)
         self.schedule = schedule_text.Schedule(schedule_text.split(text)[1])
-        size = lambda axis: self.mesh.get(axis, 1)
         # Megatron-LM, RankGenerator("tp-cp-ep-dp-pp") or ("tp-cp-ep-pp-dp").
         axes = [("tp", "cp", "dp", "dp_replicate"),
                 ("etp", "ep", "edp", "dp_replicate")]
         at = 2 if "rank_order = tp_cp_ep_pp_dp" in text else 4
         self.dense, self.expert = (
-            [(a, size(a)) for a in view[:at] + ("pp",) + view[at:]]
+            [(a, self.extent([a])) for a in view[:at] + ("pp",) + view[at:]]
             for view in axes)
-        product = lambda view: math.prod(extent for _, extent in view)
-        self.ranks = product(self.dense)
-        self.stride = product(self.dense[:at])  # between neighbouring stages
+        self.ranks = self.extent(axis for axis, _ in self.dense)
+        # Between neighbouring stages.
+        self.stride = self.extent(axis for axis, _ in self.dense[:at])
 
     def read(self, line, block, values):
         super().read(line, block, values)
@@ -132,42 +124,27 @@ class Job(Program):
             return calls
         return [op for _, op in sorted(reads, key=lambda read: read[0])] + calls
 
+    def boundary(self):
+        """Bytes of what is sent between stages."""
+        output = self.signatures["embedding"][1][0]
+        return self.bytes(self.values["embedding"][output])
+
     def all_meet(self):
-        """Whether no rank waits for ever, or meets with something else."""
-        programs = [self.program(rank) for rank in range(self.ranks)]
-        counts = [{} for _ in programs]
-        at, entered = [0] * self.ranks, [-1] * self.ranks
-        come, moved = {}, True
-        while moved:
-            moved = False
-            for rank, calls in enumerate(programs):
-                while at[rank] < len(calls):
-                    if entered[rank] < at[rank]:
-                        entered[rank], moved = at[rank], True
-                        names = []
-                        for members, what, axes in calls[at[rank]]:
-                            if rank not in members:
-                                return False
-                            key = (what if what[0] == "message"
-                                   else (members, axes))
-                            number = counts[rank].get(key, 0)
-                            counts[rank][key] = number + 1
-                            kind, ranks = come.setdefault(
-                                (key, number), (what, set()))
-                            if kind != what:
-                                return False
-                            ranks.add(rank)
-                            names.append((key, number, members, what))
-                        calls[at[rank]] = names
-                    if any(len(come[key, number][1]) < len(members)
-                           for key, number, members, what in calls[at[rank]]
-                           if what[0] != "message" or what[1][1] == rank
-                           or self.schedule.transport == "combined"):
-                        break
-                    at[rank] += 1
-                    moved = True
-        return all(at[rank] == len(calls)
-                   for rank, calls in enumerate(programs))
+        """Whether no rank waits for ever, or meets with something else. A rank waits for
+        what it receives and for collectives."""
+        programs = []
+        for rank in range(self.ranks):
+            calls = []
+            for call in self.program(rank):
+                if any(rank not in members for members, _, _ in call):
+                    return False
+                calls.append([
+                    (what if what[0] == "message" else (members, axes), what, len(members),
+                     what[0] != "message" or what[1][1] == rank
+                     or self.schedule.transport == "combined")
+                    for members, what, axes in call])
+            programs.append(calls)
+        return schedule_text.all_meet(programs)
 
 
 def change_step(text, draw):
@@ -196,8 +173,10 @@ def change_step(text, draw):
     return "\n".join(lines)
 
 
-def compile_some(foretrace, path, draw):
-    """The IR of a random legal job that is small enough."""
+def compile_some(case):
+    """(text, IR) of a random job that is small enough and legal; no IR if the verifier
+    refuses it."""
+    draw = case.draw
     while True:
         job = random_job(draw)
         if job.tp * job.cp * job.replicas * job.pp > MAX_RANKS:
@@ -209,65 +188,35 @@ def compile_some(foretrace, path, draw):
         if job.pp > 1 and draw.random() < .2:
             text = text.replace(
                 "parallel {", "parallel { rank_order = tp_cp_ep_pp_dp ")
-        with open(path, "w") as file:
-            file.write(text)
-        run = subprocess.run([foretrace, "compile", path, "--emit=ir",
-                              "--stdout", "--quiet"],
-                             capture_output=True, text=True)
-        if run.returncode == 0:
-            return text, run.stdout
-        if "[verify-" in run.stderr:
+        done = tool.attempt("compile", case.write(text), "--emit=ir", "--stdout", "--quiet")
+        if done.returncode == 0:
+            return text, done.stdout
+        if "[verify-" in done.stderr:
             return text, None
 
 
-def random_ranks(foretrace, folder, seed):
-    """(source of more randomness, path without its ending, text, IR) of a job of
-    several ranks that is written to PATH.fore."""
-    draw = random.Random(seed)
-    path = os.path.join(folder, seed)
+def random_ranks(case):
+    """A random job of several ranks, whose text is written to the file of the case."""
     while True:
-        text, ir = compile_some(foretrace, path + ".fore", draw)
-        job = Job(ir)
+        job = Job(compile_some(case)[1])
         if job.ranks > 1:
-            return draw, path, text, ir
+            return job
 
 
-def one(foretrace, folder, seed):
-    """(whether it is legal, a disagreement or None)"""
-    draw = random.Random(seed)
-    path = os.path.join(folder, seed)
-    job, text = compile_some(foretrace, path + ".fore", draw)
-    if text is None:
-        return False, "seed %s: the verifier refuses\n%s" % (seed, job)
-    changed = change_step(text, draw) if draw.random() < .3 else None
-    with open(path + ".ftir", "w") as file:
-        file.write(changed or text)
-    run = subprocess.run([foretrace, "opt", path + ".ftir"],
-                         capture_output=True, text=True)
+def check(case):
+    """`legal`, or nothing."""
+    _, text = compile_some(case)
+    assert text, "the verifier refuses"
+    changed = change_step(text, case.draw) if case.draw.random() < .3 else None
+    done = tool.attempt("opt", case.write(changed or text, ".ftir"))
     expected = Job(changed or text).all_meet()
     # Another group may also be against the layouts of its values.
-    agrees = expected == (run.returncode == 0) or (
-        expected and changed and "[verify-move]" in run.stderr)
-    if agrees and (changed or expected) and run.returncode in (0, 1):
-        return expected, None
-    return expected, "seed %s: expected %s, got %d: %s\n%s" % (
-        seed, expected, run.returncode, run.stderr, job)
-
-
-def main():
-    foretrace, seed, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    with tempfile.TemporaryDirectory() as folder, \
-            concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
-        results = list(pool.map(
-            one, [foretrace] * count, [folder] * count,
-            ["%s.%d" % (seed, index) for index in range(count)], chunksize=8))
-    for _, problem in results:
-        if problem:
-            print(problem)
-    print("%d jobs, %d legal, %d disagreements" % (
-        count, sum(legal for legal, _ in results),
-        sum(problem is not None for _, problem in results)))
+    agrees = expected == (done.returncode == 0) or (
+        expected and changed and "[verify-move]" in done.stderr)
+    assert agrees and (changed or expected) and done.returncode in (0, 1), (
+        expected, done.returncode, done.stderr)
+    return "legal" if expected else None
 
 
 if __name__ == "__main__":
-    main()
+    tool.cases(check)

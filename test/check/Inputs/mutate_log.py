@@ -1,17 +1,15 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-#
-# Makes of a plan's log what eight ranks on one terminal make of it: lines in any
-# order, some behind each other, other output between. `check` must find all it
-# looks for, and every number that is changed. Prints caught/total.
-"""usage: mutate_log.py FORETRACE JOB SEED COUNT"""
+"""usage: mutate_log.py JOB SEED COUNT
 
-import pathlib
+Makes of a plan's log what eight ranks on one terminal make of it: lines in any
+order, some behind each other, other output between. `check` must find all it
+looks for, and every number that is changed. Prints caught/total."""
+
 import random
 import re
-import subprocess
 import sys
-import tempfile
+
+import tool
 
 NOISE = ["[rank:0] torch version 2.3.1 or higher --> OK", "GPU mode is used.",
          "[rank3]:[W1224 10:00:01.1 ProcessGroupNCCL.cpp:4115] barrier",
@@ -41,45 +39,24 @@ def shuffled(lines, rng):
     return text + "\n"
 
 
-def check(foretrace, job, path):
-    """Exit status and output."""
-    run = subprocess.run([foretrace, "check", job, "--trace", str(path)],
-                         check=False, text=True, stdout=subprocess.PIPE,
-                         stderr=subprocess.STDOUT)
-    return run.returncode, run.stdout
-
-
-def main():
-    foretrace, job = sys.argv[1:3]
-    rng = random.Random(int(sys.argv[3]))
-    caught = total = orders = 0
-    with tempfile.TemporaryDirectory() as name:
-        path = pathlib.Path(name, "run.log")
-        subprocess.run([foretrace, "compile", job, "-o", str(path), "--quiet"],
-                       check=True)
-        lines = path.read_text(encoding="utf-8").splitlines()
-        changed = pathlib.Path(name, "changed.log")
-        while total < int(sys.argv[4]):
-            text = shuffled(lines, rng)
-            changed.write_text(text, encoding="utf-8")
-            status, output = check(foretrace, job, changed)
-            assert status == 0, output
-            orders += 1
-            match = rng.choice(list(STATEMENT.finditer(text)))
-            digit = str((int(match.group(1)) + rng.randint(1, 8)) % 9 + 1)
-            if digit == match.group(1):
-                continue
-            changed.write_text(text[:match.start(1)] + digit
-                               + text[match.end(1):], encoding="utf-8")
-            status, output = check(foretrace, job, changed)
-            total += 1
-            if status == 4:
-                caught += 1
-            else:
-                print(match.group(), "->", digit, output)
-    print(f"{caught}/{total} caught, {orders} orders as planned")
-    return caught != total
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+job, rng, count = sys.argv[1], random.Random(int(sys.argv[2])), int(sys.argv[3])
+missed, total, orders = [], 0, 0
+with tool.scratch() as folder:
+    tool.run("compile", job, "-o", folder / "run.log", "--quiet")
+    rows = (folder / "run.log").read_text(encoding="utf-8").splitlines()
+    changed = folder / "changed.log"
+    while total < count:
+        text = shuffled(rows, rng)
+        changed.write_text(text, encoding="utf-8")
+        tool.run("check", job, "--trace", changed)
+        orders += 1
+        match = rng.choice(list(STATEMENT.finditer(text)))
+        digit = str((int(match.group(1)) + rng.randint(1, 8)) % 9 + 1)
+        if digit == match.group(1):
+            continue
+        changed.write_text(text[:match.start(1)] + digit + text[match.end(1):], encoding="utf-8")
+        done = tool.attempt("check", job, "--trace", changed)
+        total += 1
+        if done.returncode != 4:
+            missed.append(f"{match.group()} -> {digit} {done.stdout}{done.stderr}")
+tool.report(missed, f"{total - len(missed)}/{total} caught, {orders} orders as planned")

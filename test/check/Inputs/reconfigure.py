@@ -1,21 +1,18 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-#
-# Changes one value of a job and holds traces of the unchanged one against it.
-# What the change does to the skeleton of a rank, `check` must report for its
-# trace, in the first row that differs. Prints caught/total, and how often a hint
-# names the value that was changed.
-"""usage: reconfigure.py FORETRACE JOB [TRACE_FOLDER]"""
+"""usage: reconfigure.py JOB [TRACE_FOLDER]
 
-import argparse
+Changes one value of a job and holds traces of the unchanged one against it.
+What the change does to the skeleton of a rank, `check` must report for its
+trace, in the first row that differs. Prints caught/total, and how often a hint
+names the value that was changed."""
+
 import collections
 import json
 import pathlib
 import re
-import subprocess
 import sys
-import tempfile
 
+import tool
 from mutation_kinds import ROW
 
 CHANGES = [
@@ -33,12 +30,10 @@ CHANGES = [
 ]
 
 
-def skeletons(foretrace, job, folder, change=None):
+def skeletons(job, folder, change=None):
     """The rows of each rank, or None if the job is not legal."""
-    run = subprocess.run(
-        [foretrace, "compile", job, "--emit=megatron", "-o", f"{folder}/",
-         "--quiet"] + (["-D", change] if change else []),
-        check=False, stderr=subprocess.PIPE)
+    run = tool.attempt("compile", job, "--emit=megatron", "-o", f"{folder}/", "--quiet",
+                       *([f"-D{change}"] if change else []))
     if run.returncode:
         return None
     return {int(re.search(r"(\d+)\.txt$", path.name).group(1)):
@@ -47,9 +42,9 @@ def skeletons(foretrace, job, folder, change=None):
             for path in folder.glob("*.txt")}
 
 
-def make_run(foretrace, job, folder):
+def make_run(job, folder):
     """A run as planned: all routers send as much to every rank."""
-    skeletons(foretrace, job, folder)
+    skeletons(job, folder)
     for path in folder.glob("*.txt"):
         rows = path.read_text(encoding="utf-8").splitlines()
         for number, row in enumerate(rows):
@@ -95,54 +90,41 @@ def is_reported(divergences, number, rows, expected):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__.removeprefix("usage: "))
-    parser.add_argument("foretrace")
-    parser.add_argument("job")
-    parser.add_argument("traces", nargs="?", type=pathlib.Path)
-    options = parser.parse_args()
-    foretrace, job = options.foretrace, options.job
-    caught = total = hinted = visible_changes = 0
-    with tempfile.TemporaryDirectory() as name:
-        root = pathlib.Path(name)
-        planned = skeletons(foretrace, job, root / "planned")
-        traces = options.traces or root / "run"
-        if not options.traces:
+    job, problems, total, hinted, visible_changes = sys.argv[1], [], 0, 0, 0
+    with tool.scratch() as root:
+        planned = skeletons(job, root / "planned")
+        traces = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else root / "run"
+        if len(sys.argv) == 2:
             traces.mkdir()
-            make_run(foretrace, job, traces)
+            make_run(job, traces)
         ranks = {int(re.match(r"rank:(\d+):", path.read_text(
             encoding="utf-8")).group(1)): path for path in traces.glob("*.txt")}
         for index, change in enumerate(CHANGES):
-            changed = skeletons(foretrace, job, root / str(index), change)
+            changed = skeletons(job, root / str(index), change)
             if changed is None or changed == planned:
                 continue
             visible_changes += 1
             rows = {rank: first_difference(planned[rank], changed[rank])
                     for rank in sorted(ranks)}
             rows = {rank: row for rank, row in rows.items() if row}
-            run = subprocess.run(
-                [foretrace, "check", job, "-D", change, "--limit=100000",
-                 "--format=json",
-                 *(f"--trace={ranks[rank]}" for rank in rows)],
-                check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                text=True)
+            run = tool.attempt("check", job, f"-D{change}", "--limit=100000", "--format=json",
+                               *(f"--trace={ranks[rank]}" for rank in rows))
             divergences = [json.loads(line) for line in run.stdout.splitlines()]
             said = by_rank(divergences)
             for rank, number in rows.items():
                 total += 1
-                if run.returncode == 4 and is_reported(
+                if run.returncode != 4 or not is_reported(
                         said[rank], number, planned[rank], changed[rank]):
-                    caught += 1
-                else:
-                    print(f"{change}: row {number} of rank {rank}: {said[rank]}")
+                    problems.append(f"{change}: row {number} of rank {rank}: {said[rank]}")
             named = any(found.get("slug") == "hint" and
                         found["arguments"][0] == change.split("=")[0]
                         for found in divergences)
             hinted += named
             if not named:
                 print(f"{change}: no hint")
-    print(f"{caught}/{total} caught, {hinted}/{visible_changes} changes named")
-    return caught != total or total == 0
+    assert total
+    tool.report(problems, f"{total - len(problems)}/{total} caught, "
+                f"{hinted}/{visible_changes} changes named")
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+main()

@@ -19,29 +19,25 @@ def describe(key):
     return f"{key['value']} {key['how']}{at}"
 
 
-def main():
-    with open(sys.argv[1], encoding="utf-8") as file:
-        found = json.load(file)
-    assert found["schema"] == "foretrace.diff/2"
-    assert list(found) == ["schema", "same", "before", "after", "diagnostics",
-                           "keys", "notes", "figures"], list(found)
-    assert found["same"] is False
-    for side in ("before", "after"):
-        assert set(found[side]) == {"job", "refused"}
-    for key in sorted(found["keys"], key=lambda k: k["key"]):
-        assert key["before"] != key["after"], key
-        print(f"{key['key']}: {describe(key['before'])} -> "
-              f"{describe(key['after'])}")
-    paths = {key["key"] for key in found["keys"]}
-    for figure in found["figures"]:
-        if figure["answer"] != "summary":
-            continue  # what a backend answers, others test
-        assert figure["unit"] in UNITS, figure
-        assert figure["before"] != figure["after"], figure
-        assert set(figure["by"]) <= paths, figure
-        print(figure["table"], *figure.get("stages", ()), *figure["row"], figure["figure"],
-              figure["unit"], figure["before"], figure["after"], figure["by"],
-              figure["together"])
-
-
-main()
+with open(sys.argv[1], encoding="utf-8") as file:
+    found = json.load(file)
+assert found["schema"] == "foretrace.diff/2"
+assert list(found) == ["schema", "same", "before", "after", "diagnostics",
+                       "keys", "notes", "figures"], list(found)
+assert found["same"] is False
+for side in ("before", "after"):
+    assert set(found[side]) == {"job", "refused"}
+for key in sorted(found["keys"], key=lambda k: k["key"]):
+    assert key["before"] != key["after"], key
+    print(f"{key['key']}: {describe(key['before'])} -> "
+          f"{describe(key['after'])}")
+paths = {key["key"] for key in found["keys"]}
+for figure in found["figures"]:
+    if figure["answer"] != "summary":
+        continue  # what a backend answers, others test
+    assert figure["unit"] in UNITS, figure
+    assert figure["before"] != figure["after"], figure
+    assert set(figure["by"]) <= paths, figure
+    print(figure["table"], *figure.get("stages", ()), *figure["row"], figure["figure"],
+          figure["unit"], figure["before"], figure["after"], figure["by"],
+          figure["together"])

@@ -7,12 +7,12 @@ time, and the slugs of its diagnostics.
 
 import pathlib
 import re
-import subprocess
 import sys
 
+import tool
+
 for job in sorted(pathlib.Path(sys.argv[1], "docs/examples").glob("*.fore")):
-    done = subprocess.run(["foretrace", "time", job], capture_output=True, text=True,
-                          check=False)
+    done = tool.attempt("time", job)
     slugs = sorted(set(re.findall(r"\[([a-z][a-z0-9-]*)\]$", done.stderr, re.M)))
     time = re.search(r"^estimated time of an iteration: (.*)$", done.stdout, re.M)
     print(f"{job.name}: {done.returncode}, {time[1] if time else 'no time'}",

@@ -8,6 +8,8 @@ import pathlib
 import re
 import sys
 
+import tool
+
 MOST_TERMS = 15
 TERM = re.compile(r"^\| ([a-z][a-z -]*) \| [A-Z]", re.M)
 # A paraphrase, and the term of the field.
@@ -19,24 +21,18 @@ PARAPHRASES = {
 }
 
 
-def main():
-    root = pathlib.Path(sys.argv[1])
-    pages = {path: " ".join(path.read_text(encoding="utf-8").split())
-             for path in [root / "README.md", *sorted(root.glob("docs/**/*.md"))]}
-    glossary = root / "docs/glossary.md"
-    terms = TERM.findall(glossary.read_text(encoding="utf-8"))
-    others = " ".join(text for path, text in pages.items() if path != glossary)
-    problems = [f"docs/glossary.md: no other page has `{term}`" for term in terms
-                if not re.search(rf"\b{term}s?\b", others, re.I)]
-    if len(terms) > MOST_TERMS:
-        problems.append(f"docs/glossary.md: {len(terms)} terms; at most "
-                        f"{MOST_TERMS}")
-    problems += [f"{path.relative_to(root)}: `{words}`; use `{term}`"
-                 for path, text in pages.items()
-                 for words, term in PARAPHRASES.items() if words in text]
-    print("\n".join(problems) or f"{len(terms)} terms")
-    return 1 if problems else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+root = pathlib.Path(sys.argv[1])
+pages = {path: " ".join(path.read_text(encoding="utf-8").split())
+         for path in [root / "README.md", *sorted(root.glob("docs/**/*.md"))]}
+glossary = root / "docs/glossary.md"
+terms = TERM.findall(glossary.read_text(encoding="utf-8"))
+others = " ".join(text for path, text in pages.items() if path != glossary)
+problems = [f"docs/glossary.md: no other page has `{term}`" for term in terms
+            if not re.search(rf"\b{term}s?\b", others, re.I)]
+if len(terms) > MOST_TERMS:
+    problems.append(f"docs/glossary.md: {len(terms)} terms; at most "
+                    f"{MOST_TERMS}")
+problems += [f"{path.relative_to(root)}: `{words}`; use `{term}`"
+             for path, text in pages.items()
+             for words, term in PARAPHRASES.items() if words in text]
+tool.report(problems, f"{len(terms)} terms")

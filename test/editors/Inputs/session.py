@@ -13,6 +13,8 @@ import subprocess
 import sys
 import time
 
+from snippets import FENCE, Snippet
+
 SECONDS = 60
 # A request `nvim_get_mode` in MessagePack, and a part of its answer.
 GET_MODE, IS_BLOCKING = b"\x94\x00\x00\xadnvim_get_mode\x90", b"\xa8blocking\xc3"
@@ -66,8 +68,6 @@ class Neovim:
 
 def main():
     root, page, folder = (pathlib.Path(each).absolute() for each in sys.argv[1:4])
-    sys.path.insert(0, str(root / "test/support"))
-    from snippets import FENCE, Snippet
     text = page.read_text(encoding="utf-8")
     blocks = [Snippet(page.name, text, match) for match in FENCE.finditer(text)]
     for block in blocks:

@@ -11,9 +11,8 @@ import sys
 import tempfile
 import time
 
-sys.path.append(str(pathlib.Path(__file__).parents[2] / "support"))
-from browser import Browser  # noqa: E402
-from server import Server  # noqa: E402
+from browser import Browser
+from server import Server
 
 random.seed(int(sys.argv[1]))
 job = pathlib.Path(sys.argv[3])

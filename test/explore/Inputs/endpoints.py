@@ -10,7 +10,8 @@ import signal
 import sys
 import time
 
-from server import Server, page_data
+from server import Server
+from tool import page_data
 
 job = pathlib.Path(sys.argv[1])
 server = Server(job, "-D", "train.global_batch=32")

@@ -6,13 +6,12 @@ the server says are legal, and to some that it does not. Whatever it answers mus
 what `foretrace report` writes of the same job, or refuse the job as it does.
 """
 
-import json
 import pathlib
 import random
-import subprocess
 import sys
 
-from server import Server, page_data
+import tool
+from server import Server
 
 JOB = """import "models/{}.fore"
 import "clusters/h100.toml" as pod
@@ -27,10 +26,9 @@ count, folder = int(sys.argv[2]), pathlib.Path(sys.argv[3])
 
 def fresh(job, changes):
     """What a new process says: the data of its page; nothing if it refuses the job."""
-    done = subprocess.run(["foretrace", "report", job.name, "--quiet", "-o", "-",
-                           *[word for change in changes for word in ("-D", change)]],
-                          cwd=folder, capture_output=True, text=True)
-    return without_changes(page_data(done.stdout)) if done.returncode == 0 else None
+    done = tool.attempt("report", job.name, "--quiet", "-o", "-",
+                        *(f"-D{change}" for change in changes), cwd=folder)
+    return without_changes(tool.page_data(done.stdout)) if done.returncode == 0 else None
 
 
 def without_changes(data):

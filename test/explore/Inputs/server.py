@@ -50,9 +50,3 @@ class Server:
         self.connection.close()
         self.process.send_signal(by)
         return self.process.wait(60)
-
-
-def page_data(text):
-    """The object that a page shows."""
-    found = re.search(r'<script id="data" type="application/json">(.*?)</script>', text, re.S)
-    return json.loads(found.group(1))

@@ -13,9 +13,8 @@ import sys
 import tempfile
 import time
 
-sys.path.append(str(pathlib.Path(__file__).parents[2] / "support"))
-from browser import Browser  # noqa: E402
-from server import Server  # noqa: E402
+from browser import Browser
+from server import Server
 
 PROC = pathlib.Path("/proc")
 
@@ -48,35 +47,31 @@ def draws(process):
     return b"--type=renderer" in (PROC / str(process) / "cmdline").read_bytes()
 
 
-def main():
-    job, key, values, moves = sys.argv[1], sys.argv[2], sys.argv[3].split(","), int(sys.argv[4])
-    server = Server(job)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        browser = Browser(folder)
-        browser.call("Page.navigate", url=server.url)
-        settled = ("window.explore?.isIdle() && "
-                   "document.querySelector('#explore-controls').dataset.fresh !== undefined")
-        pages = {each for each in started_by(browser.process.pid) if draws(each)}
-        taken = {"server": [], "page": [], "rest": []}
-        for index in range(moves + 2):
-            while not browser.evaluate(settled):
-                time.sleep(0.02)
-            of = {"server": {server.process.pid}, "page": pages,
-                  "rest": started_by(browser.process.pid) - pages}
-            before = {name: sum(map(milliseconds, each)) for name, each in of.items()}
-            browser.evaluate(f"explore.move([[{key!r}, {values[index % len(values)]!r}]])")
-            for name, each in of.items():
-                if index >= 2:  # caches are warm
-                    taken[name].append(sum(map(milliseconds, each)) - before[name])
-        shown = browser.evaluate("explore.timings")[-moves:]
-        browser.close()
-    server.close()
-    for name, each in taken.items():
-        print(f"{name}: {statistics.median(each):.1f} ms")
-    if len(sys.argv) > 5 and statistics.median(taken["page"]) > float(sys.argv[5]):
-        sys.exit(f"a move takes longer than {sys.argv[5]} ms to be drawn")
-    print(f"sum: {statistics.median(map(sum, zip(*taken.values()))):.1f} ms")
-    print(f"clock: {statistics.median(shown):.1f} ms")
-
-
-main()
+job, key, values, moves = sys.argv[1], sys.argv[2], sys.argv[3].split(","), int(sys.argv[4])
+server = Server(job)
+with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+    browser = Browser(folder)
+    browser.call("Page.navigate", url=server.url)
+    settled = ("window.explore?.isIdle() && "
+               "document.querySelector('#explore-controls').dataset.fresh !== undefined")
+    pages = {each for each in started_by(browser.process.pid) if draws(each)}
+    taken = {"server": [], "page": [], "rest": []}
+    for index in range(moves + 2):
+        while not browser.evaluate(settled):
+            time.sleep(0.02)
+        of = {"server": {server.process.pid}, "page": pages,
+              "rest": started_by(browser.process.pid) - pages}
+        before = {name: sum(map(milliseconds, each)) for name, each in of.items()}
+        browser.evaluate(f"explore.move([[{key!r}, {values[index % len(values)]!r}]])")
+        for name, each in of.items():
+            if index >= 2:  # caches are warm
+                taken[name].append(sum(map(milliseconds, each)) - before[name])
+    shown = browser.evaluate("explore.timings")[-moves:]
+    browser.close()
+server.close()
+for name, each in taken.items():
+    print(f"{name}: {statistics.median(each):.1f} ms")
+if len(sys.argv) > 5 and statistics.median(taken["page"]) > float(sys.argv[5]):
+    sys.exit(f"a move takes longer than {sys.argv[5]} ms to be drawn")
+print(f"sum: {statistics.median(map(sum, zip(*taken.values()))):.1f} ms")
+print(f"clock: {statistics.median(shown):.1f} ms")

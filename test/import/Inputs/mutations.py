@@ -6,12 +6,11 @@ are truncated or replaced by garbage. Each is imported, or there is a message at
 input, and nothing is written; never does the program crash or hang.
 """
 import json
-import pathlib
 import random
 import re
-import subprocess
 import sys
-import tempfile
+
+import tool
 
 CONFIG = {"architectures": ["DeepseekV3ForCausalLM"], "model_type": "deepseek_v3",
           "vocab_size": 1024, "hidden_size": 64, "intermediate_size": 128,
@@ -95,31 +94,24 @@ def damage(text, chance):
     return text
 
 
-def main():
-    chance = random.Random(int(sys.argv[1]))
-    count = int(sys.argv[2])
-    refused = imported = 0
-    with tempfile.TemporaryDirectory() as folder:
-        out = pathlib.Path(folder) / "out.fore"
-        for form, (name, text) in INPUTS.items():
-            path = pathlib.Path(folder) / name
-            for number in range(count):
-                damaged = damage(text, chance)
-                if number == 0:
-                    damaged = "".join(chance.choice("{[\"'$(\\a1\n:- ") for _ in range(1 << 20))
-                path.write_bytes(damaged.encode("utf-8", "surrogateescape"))
-                out.unlink(missing_ok=True)
-                done = subprocess.run(["foretrace", "import", form.strip(), path, "-o", out],
-                                      capture_output=True, text=True, errors="replace",
-                                      timeout=20)
-                if done.returncode == 0 and out.exists():
-                    imported += 1
-                elif done.returncode != 1 or out.exists() or "error: " not in done.stderr:
-                    print(f"{form} {number}: status {done.returncode}\n{damaged[:400]}\n"
-                          f"{done.stderr[:400]}")
-                else:
-                    refused += 1
-    print(f"{imported + refused} inputs, {imported} imported")
-
-
-main()
+chance, count = random.Random(int(sys.argv[1])), int(sys.argv[2])
+refused = imported = 0
+with tool.scratch() as folder:
+    out = folder / "out.fore"
+    for form, (name, text) in INPUTS.items():
+        for number in range(count):
+            damaged = damage(text, chance)
+            if number == 0:
+                damaged = "".join(chance.choice("{[\"'$(\\a1\n:- ") for _ in range(1 << 20))
+            (folder / name).write_bytes(damaged.encode("utf-8", "surrogateescape"))
+            out.unlink(missing_ok=True)
+            done = tool.attempt("import", form.strip(), folder / name, "-o", out,
+                                errors="replace", timeout=20)
+            if done.returncode == 0 and out.exists():
+                imported += 1
+            elif done.returncode != 1 or out.exists() or "error: " not in done.stderr:
+                print(f"{form} {number}: status {done.returncode}\n{damaged[:400]}\n"
+                      f"{done.stderr[:400]}")
+            else:
+                refused += 1
+print(f"{imported + refused} inputs, {imported} imported")

@@ -6,13 +6,10 @@ the key and say what is wrong without it.
 """
 import json
 import pathlib
-import subprocess
 import sys
-import tempfile
 
-ROOT = pathlib.Path(sys.argv[1])
-sys.path.insert(0, str(ROOT / "test/support"))
 import import_tables
+import tool
 
 ARGUMENTS = ["--num-layers", "4", "--hidden-size", "64", "--num-attention-heads", "4",
              "--seq-length", "32", "--max-position-embeddings", "32",
@@ -68,25 +65,18 @@ MAKE = {"megatron": [megatron], "huggingface": [huggingface], "deepspeed": [deep
         "simulators": [simumax, calculon], "aicb": [aicb, aicb_value]}
 
 
-def messages(make, key):
-    with tempfile.TemporaryDirectory() as name:
-        words = make(key, pathlib.Path(name))
-        return subprocess.run(["foretrace", "import", *words], capture_output=True,
-                              text=True).stderr
+def said(make, key):
+    """The messages of an import."""
+    with tool.scratch() as folder:
+        return tool.attempt("import", *make(key, folder)).stderr
 
 
-def main():
-    count = 0
-    for page, makers in MAKE.items():
-        _, not_modelled = import_tables.fates(ROOT, page)
-        for key, text in not_modelled.items():
-            seen = [messages(make, key) for make in makers]
-            expected = f"warning: `{key}` is not modelled: {text} [import-not-modelled]"
-            if any(expected in said for said in seen):
-                count += 1
-            else:
-                print(f"{page}: {key}: no warning\n{seen[0][:300]}")
-    print(f"{count} keys")
-
-
-main()
+problems, count = [], 0
+for page, makers in MAKE.items():
+    for key, text in import_tables.fates(pathlib.Path(sys.argv[1]), page)[1].items():
+        expected = f"warning: `{key}` is not modelled: {text} [import-not-modelled]"
+        if any(expected in said(make, key) for make in makers):
+            count += 1
+        else:
+            problems.append(f"{page}: {key}: no warning\n{said(makers[0], key)[:300]}")
+tool.report(problems, f"{count} keys")

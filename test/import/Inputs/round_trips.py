@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""usage: round_trips.py SOURCE_ROOT CASES
+"""usage: round_trips.py CASES
 
 Jobs and models are exported and imported again: their specs must be the same, and models have
 as many parameters. Jobs that a format refuses are counted apart. Of all jobs of all models, at
@@ -7,15 +7,11 @@ least CASES are taken, or all.
 """
 import itertools
 import json
-import pathlib
 import re
-import subprocess
 import sys
-import tempfile
 
-ROOT = pathlib.Path(sys.argv[1])
-sys.path.insert(0, str(ROOT / "test/conformance"))
 import spec
+import tool
 
 # A release cannot be said by flags; the import states the oldest that has all of them.
 NOT_SAID = {"parallel.megatron"}
@@ -89,60 +85,51 @@ def flat(made):
     return {key: value for key, value in keys.items() if key not in NOT_SAID}
 
 
-def run(*words):
-    return subprocess.run(["foretrace", *words], capture_output=True, text=True)
-
-
 def trip(form, job, folder, suffix):
     """Returns the differences after a round trip, or None if the format refuses the job."""
     exported, again = folder / f"exported{suffix}", folder / "again.fore"
-    done = run("export", form, job, "-o", exported)
+    done = tool.attempt("export", form, job, "-o", exported)
     if done.returncode:
         return None if "[export-refused]" in done.stderr else [done.stderr]
-    done = run("import", IMPORTED_AS.get(form, form), exported, "-o", again, "--name=m")
+    done = tool.attempt("import", IMPORTED_AS.get(form, form), exported, "-o", again, "--name=m")
     if done.returncode:
         return [done.stderr]
-    before, after = flat(spec.of("foretrace", str(job))), flat(spec.of("foretrace", str(again)))
+    before, after = flat(spec.of_text(job.read_text())), flat(spec.of_text(again.read_text()))
     return [f"{key}: {before.get(key)} became {after.get(key)}"
             for key in before.keys() | after.keys()
             if before.get(key) != after.get(key) and key not in NOT_SAID_BY.get(form, ())]
 
 
-def main():
-    same = {"hf": 0, "megatron": 0, "bridge": 0}
-    refused = dict(same)
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        cases = list(itertools.product(MODELS, range(len(JOBS))))
-        for model, number in cases[::max(1, len(cases) // int(sys.argv[2]))]:
-            head = f'import "models/{model}.fore"\n'
-            name = re.sub(r"[^a-z0-9]", "_", model)
-            train, parallel = JOBS[number]
-            job = folder / "job.fore"
-            job.write_text(head + REST.format(train=train, parallel=parallel))
-            if run("plan", job, "-o", "/dev/null").returncode:
-                continue  # not legal with this model
-            for form, suffix in (("megatron", ".sh"), ("bridge", ".py"), ("hf", ".json")):
-                if form == "hf" and number:
-                    continue
-                if form == "hf":
-                    positions = 1024 if model == "gpt2" else 4096
-                    job.write_text(f"{head}model m : {name} {{ vocab_multiple = 1  "
-                                   f"max_positions = {positions} }}\n")
-                wrong = trip(form, job, folder, suffix)
-                if wrong is None:
-                    refused[form] += 1
-                elif wrong:
-                    print(form, model, number, *wrong[:5], sep="\n  ")
-                else:
-                    same[form] += 1
-        for form, suffix, text in OTHERS:
-            job = folder / "job.fore"
-            job.write_text(text)
+same = {"hf": 0, "megatron": 0, "bridge": 0}
+refused = dict(same)
+with tool.scratch() as folder:
+    cases = list(itertools.product(MODELS, range(len(JOBS))))
+    for model, number in cases[::max(1, len(cases) // int(sys.argv[1]))]:
+        head = f'import "models/{model}.fore"\n'
+        name = re.sub(r"[^a-z0-9]", "_", model)
+        train, parallel = JOBS[number]
+        job = folder / "job.fore"
+        job.write_text(head + REST.format(train=train, parallel=parallel))
+        if tool.attempt("plan", job).returncode:
+            continue  # not legal with this model
+        for form, suffix in (("megatron", ".sh"), ("bridge", ".py"), ("hf", ".json")):
+            if form == "hf" and number:
+                continue
+            if form == "hf":
+                positions = 1024 if model == "gpt2" else 4096
+                job.write_text(f"{head}model m : {name} {{ vocab_multiple = 1  "
+                               f"max_positions = {positions} }}\n")
             wrong = trip(form, job, folder, suffix)
-            print(form, *(wrong if wrong else ["refused" if wrong is None else "the same"]))
-    for form in same:
-        print(f"{form}: {same[form]} the same, {refused[form]} refused")
-
-
-main()
+            if wrong is None:
+                refused[form] += 1
+            elif wrong:
+                print(form, model, number, *wrong[:5], sep="\n  ")
+            else:
+                same[form] += 1
+    for form, suffix, text in OTHERS:
+        job = folder / "job.fore"
+        job.write_text(text)
+        wrong = trip(form, job, folder, suffix)
+        print(form, *(wrong if wrong else ["refused" if wrong is None else "the same"]))
+for form in same:
+    print(f"{form}: {same[form]} the same, {refused[form]} refused")

@@ -7,32 +7,24 @@ over tp, in order, with the type and the extents above 1 of the whole tensor."""
 
 import pathlib
 import re
-import subprocess
 import sys
+
+import tool
 
 OP = re.compile(r"= (all_gather|reduce_scatter|all_reduce|all_to_all)\((\w+)\) .*? : (\w+)\[([^\]]*)\](.*)")
 
 
-def main():
-    text = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")
-    text = re.sub(r"attention .*\n.*ffn .*\n", f"{sys.argv[2]}  ffn none {{ }}\n", text)
-    job = pathlib.Path("collectives.fore")
-    job.write_text(text, encoding="utf-8")
-    counted = subprocess.check_output(["foretrace", "params", job, "--format=csv"], text=True)
-    print(re.search(r"blocks,layer,published,count,(\d+)", counted)[1], "parameters")
-    ir = subprocess.check_output(["foretrace", "compile", job, "--emit=ir", "--level=spmd",
-                                  "--verify-each", "--stdout", "--quiet"])
-    ir = subprocess.check_output(["foretrace", "opt", "--sizes=values"], input=ir).decode()
-    block = ir[ir.index("\nblock layer {"):]
-    block = block[:block.index("\n}")]
-    is_backward = False
-    for kind, axes, element, dims, rest in OP.findall(block):
-        if " backward" in rest and not is_backward:
-            is_backward = True
-            print("backward")
-        extents = [dim.split(":")[1].split("@")[0] for dim in dims.split()]
-        print(f"{kind}({axes}) {element} {'x'.join(e for e in extents if e != '1')}")
-
-
-if __name__ == "__main__":
-    main()
+job = re.sub(r"attention .*\n.*ffn .*\n", f"{sys.argv[2]}  ffn none {{ }}\n",
+             pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
+print(tool.figures("params", "-", input=job)["blocks", "layer", "published"], "parameters")
+ir = tool.run("opt", "--sizes=values",
+              input=tool.ir("-", "--level=spmd", "--verify-each", input=job))
+block = ir[ir.index("\nblock layer {"):]
+block = block[:block.index("\n}")]
+is_backward = False
+for kind, axes, element, dims, rest in OP.findall(block):
+    if " backward" in rest and not is_backward:
+        is_backward = True
+        print("backward")
+    extents = [dim.split(":")[1].split("@")[0] for dim in dims.split()]
+    print(f"{kind}({axes}) {element} {'x'.join(e for e in extents if e != '1')}")

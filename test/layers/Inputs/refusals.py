@@ -11,10 +11,7 @@ transformer/attention.py (key heads), transformer/transformer_config.py, __post_
 (prediction with overlapped experts); Megatron-Bridge, llama4_utils (chunks). Scans, token shifts
 and convolutions without a row in these have no implementation over ranks of cp that is public.
 """
-import pathlib
-import subprocess
-import sys
-import tempfile
+import tool
 
 MLA = "heads = 8  q_lora = 64  kv_lora = 64  rope_dim = 16  nope_dim = 32  v_dim = {}"
 DSA = MLA.format(32) + "  index_topk = 64"
@@ -81,16 +78,10 @@ JOBS = [
 ]
 
 
-def compile_job(folder, text):
-    job = pathlib.Path(folder) / "job.fore"
-    job.write_text(text)
-    return subprocess.run(["foretrace", "plan", job, "--error-limit=0"], capture_output=True, text=True)
-
-
-def check(folder, legal, illegal, reason):
-    run = compile_job(folder, legal)
+def check(legal, illegal, reason):
+    run = tool.attempt("plan", "-", "--error-limit=0", input=legal)
     assert run.returncode == 0, run.stderr + legal
-    run = compile_job(folder, illegal)
+    run = tool.attempt("plan", "-", "--error-limit=0", input=illegal)
     assert run.returncode == 1 and "error: " in run.stderr and reason in run.stderr, \
         f"{reason}: exit code {run.returncode}\n{run.stderr}{illegal}"
 
@@ -101,9 +92,8 @@ def of_layers(layers, keys):
             f"train {{ sequence = 256  micro_batch = 1 }}\nparallel {{ {world}  {keys} }}\n")
 
 
-with tempfile.TemporaryDirectory() as scratch:
-    for layers, keys, reason in ROWS:
-        check(scratch, of_layers(layers, ""), of_layers(layers, keys), reason)
-    for text, legal, illegal, reason in JOBS:
-        check(scratch, text % legal, text % illegal, reason)
+for layers, keys, reason in ROWS:
+    check(of_layers(layers, ""), of_layers(layers, keys), reason)
+for text, legal, illegal, reason in JOBS:
+    check(text % legal, text % illegal, reason)
 print("refused:", len(ROWS) + len(JOBS))

@@ -64,31 +64,27 @@ def edit(text, rng):
         text.replace(*undo)
 
 
-def main():
-    seed, jobs, edits = map(int, sys.argv[1:4])
-    folder = pathlib.Path(sys.argv[4]).absolute()
-    subprocess.run(["generate-jobs", str(seed), str(jobs), str(folder)], check=True)
-    rng = random.Random(seed)
-    client = Client()
-    stale = 0
-    memory = []
-    for path in sorted(folder.glob("*.fore")):
-        text = Text(client, path.as_uri(), path.read_text(encoding="utf-8"))
-        for _ in range(edits):
-            edit(text, rng)
-        fresh = Client()
-        fresh.open(text.uri, text.text)
-        if client.found(text.uri) != fresh.found(text.uri):
-            print(f"{path.name}: diagnostics are stale after {text.text!r}")
-            stale += 1
-        fresh.end()
-        client.tell("textDocument/didClose", {"textDocument": {"uri": text.uri}})
-        memory.append(resident(client.server))
-    code = client.end()
-    print(f"{jobs} jobs, {jobs * edits} edits, {stale} stale, exit code {code}")
-    grown = max(memory) - memory[0]
-    print(f"memory: {memory[0]} MiB after the first job, {memory[-1]} MiB after the last")
-    print(f"grows by at most {MOST_GROWTH} MiB: {grown <= MOST_GROWTH}")
-
-
-main()
+seed, jobs, edits = map(int, sys.argv[1:4])
+folder = pathlib.Path(sys.argv[4]).absolute()
+subprocess.run(["generate-jobs", str(seed), str(jobs), str(folder)], check=True)
+rng = random.Random(seed)
+client = Client()
+stale = 0
+memory = []
+for path in sorted(folder.glob("*.fore")):
+    text = Text(client, path.as_uri(), path.read_text(encoding="utf-8"))
+    for _ in range(edits):
+        edit(text, rng)
+    fresh = Client()
+    fresh.open(text.uri, text.text)
+    if client.found(text.uri) != fresh.found(text.uri):
+        print(f"{path.name}: diagnostics are stale after {text.text!r}")
+        stale += 1
+    fresh.end()
+    client.tell("textDocument/didClose", {"textDocument": {"uri": text.uri}})
+    memory.append(resident(client.server))
+code = client.end()
+print(f"{jobs} jobs, {jobs * edits} edits, {stale} stale, exit code {code}")
+grown = max(memory) - memory[0]
+print(f"memory: {memory[0]} MiB after the first job, {memory[-1]} MiB after the last")
+print(f"grows by at most {MOST_GROWTH} MiB: {grown <= MOST_GROWTH}")

@@ -1,16 +1,12 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-#
-# The configurations that NVIDIA published performance of with Megatron-Bridge
-# (releases 25.09, 25.11 and 26.02): each is legal, holds every layer once, and
-# runs global / (micro x dp) micro-batches.
-"""usage: bridge.py FORETRACE"""
+"""The configurations that NVIDIA published performance of with Megatron-Bridge
+(releases 25.09, 25.11 and 26.02): each is legal, holds every layer once, and
+runs global / (micro x dp) micro-batches."""
 
-import json
+import math
 import re
-import subprocess
-import sys
-import tempfile
+
+import tool
 
 # model, GPUs, global and micro-batch, sequence, tp, pp, cp, vpp, ep
 CONFIGURATIONS = [
@@ -87,7 +83,6 @@ parallel {
   %s
   %s
 }
-emit plan { format = json }
 ''' % (model, sequence, micro, batch, gpus, tp, pp, cp, vpp, experts,
        "sequence_parallel = true" if tp > 1 else "",
        split(LAYERS[model], pp * vpp))
@@ -97,9 +92,8 @@ def layers_of(plan):
     """Layers of all chunks."""
     count = 0
     for chunk in plan["chunks"]:
-        times = 1
-        for first, last in (chunk["stages"], chunk["chunks"]):
-            times *= last - first + 1
+        times = math.prod(last - first + 1
+                          for first, last in (chunk["stages"], chunk["chunks"]))
         blocks = [block for block in chunk["layers"].split(" + ")
                   if block not in ("embedding", "head", "nothing")]
         count += times * sum(int(block.split()[0]) if " " in block else 1
@@ -107,27 +101,14 @@ def layers_of(plan):
     return count
 
 
-def run(foretrace, path, *arguments):
-    """What a compile prints."""
-    return subprocess.run([foretrace, "compile", path, *arguments, "-o", "-"],
-                          check=True, stdout=subprocess.PIPE, text=True).stdout
-
-
 def main():
-    foretrace = sys.argv[1]
-    good = 0
     for configuration in CONFIGURATIONS:
         model, gpus, batch, micro, _, tp, pp, cp, _, _ = configuration
-        with tempfile.NamedTemporaryFile("w", suffix=".fore") as file:
-            file.write(job(*configuration))
-            file.flush()
-            plan = json.loads(run(foretrace, file.name))
-            spec = run(foretrace, file.name, "--emit=ir", "--level=spec")
-        steps = int(re.search(r"\bga = (\d+)", spec).group(1))
+        text = job(*configuration)
+        steps = int(re.search(r"\bga = (\d+)", tool.ir("-", "--level=spec", input=text))[1])
         assert steps == batch // (micro * gpus // (tp * pp * cp)), configuration
-        assert layers_of(plan) == LAYERS[model], configuration
-        good += 1
-    print(f"{good}/{len(CONFIGURATIONS)} configurations")
+        assert layers_of(tool.document("plan", "-", input=text)) == LAYERS[model], configuration
+    print(len(CONFIGURATIONS), "configurations")
 
 
 if __name__ == "__main__":

@@ -1,16 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: flops.py FORETRACE
-
-Holds `foretrace flops` against closed forms, to the last digit, and both against
+"""Holds `foretrace flops` against closed forms, to the last digit, and both against
 what was published."""
 
-import json
-import subprocess
-import sys
-import tempfile
-
 import bridge
+import tool
 
 # Of bridge.CONFIGURATIONS: tokens and TFLOP of a second and GPU. None has a
 # module for the prediction of a second token, which no job has.
@@ -64,14 +58,9 @@ KORTHIKANTI = [
 ROUNDED_PERCENT, ROUNDED_SECONDS = 0.05, 0.005
 
 
-def flops(foretrace, job, *options):
+def flops(job, *options):
     """What the tool says of a job."""
-    with tempfile.NamedTemporaryFile("w", suffix=".fore") as file:
-        file.write(job)
-        file.flush()
-        return json.loads(subprocess.run(
-            [foretrace, "flops", file.name, "--format=json", *options],
-            check=True, stdout=subprocess.PIPE, text=True).stdout)
+    return tool.document("flops", "-", *options, input=job)
 
 
 def padded(vocabulary, tp):
@@ -102,7 +91,7 @@ def of_deepseek(sequence, tp):
             3 * 58 * 2 * h * 256)
 
 
-def check_bridge(foretrace):
+def check_bridge():
     count = 0
     for configuration, rate in zip(bridge.CONFIGURATIONS, RATES, strict=True):
         if rate is None:
@@ -111,9 +100,9 @@ def check_bridge(foretrace):
         ours, router = (of_grouped(model, sequence, tp) if model in GROUPED
                         else of_deepseek(sequence, tp))
         job = bridge.job(*configuration)
-        found = flops(foretrace, job)["model_flops_per_token"]
+        found = flops(job)["model_flops_per_token"]
         assert found == ours + router, (configuration, found, ours, router)
-        found = flops(foretrace, job,
+        found = flops(job,
                       "--router=false")["model_flops_per_token"]
         assert found == ours, (configuration, found, ours)
         tokens, tera = rate
@@ -132,12 +121,12 @@ parallel { world = %d  tp = %d  pp = %d  vpp = %d  %s }
          "sequence_parallel = true" if tp > 1 else "", more)
 
 
-def check_narayanan(foretrace):
+def check_narayanan():
     """96 B s l h^2 (1 + s/6h + V/16lh) with all of a layer computed again, in
     which the scores count in full."""
     s, v = 2048, 51200
     for model, h, layers, tp, pp, gpus, batch in NARAYANAN:
-        found = flops(foretrace, gpt(model, tp, pp, gpus, 1, batch),
+        found = flops(gpt(model, tp, pp, gpus, 1, batch),
                       "--attention=full")
         forward = batch * s * layers * (24 * h * h + 4 * s * h)
         head = 6 * batch * s * h * v
@@ -147,7 +136,7 @@ def check_narayanan(foretrace):
     return len(NARAYANAN)
 
 
-def check_korthikanti(foretrace):
+def check_korthikanti():
     """Appendix A: 72 B L s h^2 (1 + s/6h + V/12hL) of the model and
     72 B L s h^2 (1 + s/3h + V/12hL) of the hardware, where the scores that are
     computed again are only a third of what that adds; of 312 TFLOP/s."""
@@ -160,10 +149,10 @@ def check_korthikanti(foretrace):
         scores = 4 * batch * s * s * h * layers
         ours = (72 * batch * s * layers * h * h + 3 * scores
                 + 6 * batch * s * h * v)
-        found = flops(foretrace, job, "--attention=full")
+        found = flops(job, "--attention=full")
         assert found["model_flops"] == ours, (model, found, ours)
         assert found["hardware_flops"] == ours + scores, (model, found)
-        found = flops(foretrace, job, "--attention=full",
+        found = flops(job, "--attention=full",
                       "--hardware=korthikanti", "--time=%g s" % seconds)
         assert found["hardware_flops"] == ours + 3 * scores, (model, found)
         for name, printed in (("mfu", mfu), ("hfu", hfu)):
@@ -173,13 +162,5 @@ def check_korthikanti(foretrace):
     return len(KORTHIKANTI)
 
 
-def main():
-    foretrace = sys.argv[1]
-    print("%d configurations of Megatron-Bridge, %d of Narayanan et al., %d of "
-          "Korthikanti et al." % (check_bridge(foretrace),
-                                  check_narayanan(foretrace),
-                                  check_korthikanti(foretrace)))
-
-
-if __name__ == "__main__":
-    main()
+print(check_bridge(), "configurations of Megatron-Bridge,", check_narayanan(),
+      "of Narayanan et al.,", check_korthikanti(), "of Korthikanti et al.")

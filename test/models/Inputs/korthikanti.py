@@ -1,16 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: korthikanti.py FORETRACE
-
-Memory of the four models of Korthikanti et al., arXiv 2205.05198: figure 1, whose
+"""Memory of the four models of Korthikanti et al., arXiv 2205.05198: figure 1, whose
 values are closed forms, to the last bit, and figure 7."""
 
-import json
-import math
 import re
-import subprocess
-import sys
-import tempfile
+
+import tool
 
 TP = 8
 # model, h, heads, layers, pp, chunks, micro-batch, batch, GPUs; GiB of parameters
@@ -52,21 +47,15 @@ train {{
 }}
 parallel {{
   world = {gpus}  tp = {TP}  pp = {pp}  vpp = {chunks}
-  sequence_parallel = {str(sequence_parallel).lower()}
+  sequence_parallel = {tool.word(sequence_parallel)}
 }}
 """
 
 
-def run(*command, text=None):
-    return subprocess.run(command, input=text, capture_output=True, text=True,
-                          check=True).stdout
-
-
-def layer(foretrace, path):
+def layer(text):
     """(what it keeps, elements of its matrices) on one rank."""
-    text = run(foretrace, "opt", "--sizes=values", text=run(
-        foretrace, "compile", path, "--emit=ir", "--stdout", "--quiet"))
-    block = text[text.index("\nblock layer {"):]
+    ir = tool.run("opt", "--sizes=values", input=tool.ir("-", input=text))
+    block = ir[ir.index("\nblock layer {"):]
     block = block[:block.index("\n}")]
     matrices = re.findall(r"param .*\[\w+:(\d+)(?:@tp)? \w+:(\d+)(?:@tp)?\]",
                           block)
@@ -75,39 +64,19 @@ def layer(foretrace, path):
     return int(re.search(r"total kept = (\d+)", block)[1]), elements
 
 
-def in_flight(foretrace, path):
-    """Micro-batches of all chunks that the first stage has at most."""
-    said = json.loads(run(foretrace, "memory", path, "--format=json", "--quiet"))
-    return said["stages"][0]["micro_batches"]
-
-
-def main():
-    foretrace = sys.argv[1]
-    with tempfile.TemporaryDirectory() as folder:
-        path = folder + "/job.fore"
-
-        def of(shape, mode):
-            with open(path, "w") as file:
-                file.write(job(*shape, mode))
-            return layer(foretrace, path)
-
-        for model, *shape, state, whole, both in FIGURE_1:
-            layers, pp, chunks = shape[2:5]
-            kept = {}
-            for mode in MODES:
-                kept[mode], elements = of(shape, mode)
-            each = layers // (pp * chunks) * in_flight(foretrace, path)
-            found = (layers // pp * elements * BYTES, kept["none"] * each,
-                     kept["both"] * each)
-            expected = tuple(n * 2**30 for n in (state, whole, both))
-            assert found == expected, (model, found, expected)
-            for mode, printed in zip(list(MODES)[1:], FIGURE_7[model]):
-                share = 100 * kept[mode] / kept["none"]
-                assert math.fabs(share - printed) <= TOLERANCE, (
-                    model, mode, share, printed)
-    print("%d values of figure 1, %d of figure 7" % (
-        3 * len(FIGURE_1), sum(map(len, FIGURE_7.values()))))
-
-
-if __name__ == "__main__":
-    main()
+for model, *shape, state, whole, both in FIGURE_1:
+    layers, pp, chunks = shape[2:5]
+    kept = {}
+    for mode in MODES:
+        kept[mode], elements = layer(job(*shape, mode))
+    # Micro-batches of all chunks that the first stage has at most.
+    first = tool.document("memory", "-", input=job(*shape, mode))["stages"][0]
+    each = layers // (pp * chunks) * first["micro_batches"]
+    found = (layers // pp * elements * BYTES, kept["none"] * each,
+             kept["both"] * each)
+    expected = tuple(n * 2**30 for n in (state, whole, both))
+    assert found == expected, (model, found, expected)
+    for mode, printed in zip(list(MODES)[1:], FIGURE_7[model]):
+        share = 100 * kept[mode] / kept["none"]
+        assert abs(share - printed) <= TOLERANCE, (model, mode, share, printed)
+print(f"{3 * len(FIGURE_1)} values of figure 1, {sum(map(len, FIGURE_7.values()))} of figure 7")

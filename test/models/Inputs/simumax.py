@@ -1,15 +1,10 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-#
-# Peaks of torch.cuda.max_memory_allocated, in GiB, that SimuMax publishes of runs
-# of Megatron-LM on eight B200 (docs/b200, release 1.2): bf16, ZeRO 1, truncated
-# models, Transformer Engine's fused cross entropy, gradients of weights added in
-# place, context parallelism by all-to-alls. No slack is added.
-"""usage: simumax.py FORETRACE"""
+"""Peaks of torch.cuda.max_memory_allocated, in GiB, that SimuMax publishes of runs
+of Megatron-LM on eight B200 (docs/b200, release 1.2): bf16, ZeRO 1, truncated
+models, Transformer Engine's fused cross entropy, gradients of weights added in
+place, context parallelism by all-to-alls. No slack is added."""
 
-import json
-import subprocess
-import sys
+import tool
 
 MOST = 1.4  # per cent
 MODELS = {
@@ -48,7 +43,7 @@ RUNS = [
 ]
 
 
-def peak(tool, run):
+def peak(run):
     model, sequence, tp, pp, cp, ep, _ = run
     extra = "sequence_parallel = true " if tp > 1 else ""
     extra += "cp_comm = a2a " if cp > 1 else ""
@@ -57,21 +52,13 @@ def peak(tool, run):
            "  fused_wgrad = true }\n"
            f"parallel {{ world = 8 tp = {tp} pp = {pp} cp = {cp} ep = {ep}\n"
            f"  zero = 1 ga = 8 {extra}}}\n")
-    with open("run.fore", "w", encoding="ascii") as file:
-        file.write(job)
-    text = subprocess.check_output([tool, "memory", "run.fore",
-                                    "--format=json"])
-    return json.loads(text)["peak"] / 2**30
+    return tool.document("memory", "-", input=job)["peak"] / 2**30
 
 
-def main(tool):
-    near = 0
-    for run in RUNS:
-        got = peak(tool, run)
-        off = 100 * (got / run[-1] - 1)
-        near += abs(off) <= MOST
-        print(*run[:-1], f"{got:.2f} of {run[-1]} GiB, {off:+.2f} %")
-    print(f"{near} of {len(RUNS)} within {MOST} %")
-
-
-main(sys.argv[1])
+near = 0
+for run in RUNS:
+    got = peak(run)
+    off = 100 * (got / run[-1] - 1)
+    near += abs(off) <= MOST
+    print(*run[:-1], f"{got:.2f} of {run[-1]} GiB, {off:+.2f} %")
+print(f"{near} of {len(RUNS)} within {MOST} %")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: astra_files.py FORETRACE SOURCE_ROOT FOLDER
+"""usage: astra_files.py SOURCE_ROOT
 
 Files for ASTRA-sim of jobs on each cluster of the library agree: the product of
 the dimensions is the world, all lists are as long as they are many, rates are
@@ -10,8 +10,9 @@ import json
 import math
 import pathlib
 import re
-import subprocess
 import sys
+
+import tool
 
 JOB = """import "clusters/{cluster}" as pod
 model tiny {{ vocab = 128  hidden = 64  attention mha {{ heads = 8 }}
@@ -60,30 +61,19 @@ def check(folder, world, network):
     return system["roofline-enabled"]
 
 
-def main():
-    tool, root, folder = sys.argv[1], *map(pathlib.Path, sys.argv[2:])
-    jobs = 0
-    for path in sorted((root / "lang/clusters").glob("*.toml")):
-        nodes, node = (int(re.search(rf"^{key} = (\d+)",
-                                     path.read_text("utf-8"), re.M).group(1))
-                       for key in ("nodes", "devices_per_node"))
-        for world in sorted({node, 2 * node, nodes * node}):
-            for at, mesh in enumerate(MESHES):
-                network = ("unaware", "aware")[at % 2]
-                cost = ("cost uncosted { }", "")[at // 2]
-                job = folder / "job.fore"
-                job.write_text(JOB.format(cluster=path.name, world=world,
-                                          mesh=mesh, cost=cost,
-                                          network=network), "utf-8")
-                run = subprocess.run([tool, "compile", job, "--quiet", "-o",
-                                      f"{folder}/"], stderr=subprocess.PIPE,
-                                     text=True, check=False)
-                assert run.returncode == 0, (job.read_text(), run.stderr)
+root, jobs = pathlib.Path(sys.argv[1]), 0
+for path in sorted((root / "lang/clusters").glob("*.toml")):
+    nodes, node = (int(re.search(rf"^{key} = (\d+)", path.read_text("utf-8"), re.M)[1])
+                   for key in ("nodes", "devices_per_node"))
+    for world in sorted({node, 2 * node, nodes * node}):
+        for at, mesh in enumerate(MESHES):
+            network = ("unaware", "aware")[at % 2]
+            cost = ("cost uncosted { }", "")[at // 2]
+            with tool.scratch() as folder:
+                (folder / "job.fore").write_text(JOB.format(
+                    cluster=path.name, world=world, mesh=mesh, cost=cost, network=network), "utf-8")
+                tool.run("compile", folder / "job.fore", "--quiet", "-o", f"{folder}/")
                 is_timed = not cost and path.stem != "test-pod"
-                assert check(folder, world, network) == (0 if is_timed else 1)
-                jobs += 1
-    print(f"{jobs} jobs, all files agree")
-
-
-if __name__ == "__main__":
-    main()
+                assert check(folder, world, network) == (0 if is_timed else 1), (path, world, mesh)
+            jobs += 1
+print(f"{jobs} jobs, all files agree")

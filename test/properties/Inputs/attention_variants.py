@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: attention_variants.py JOBS SEED
+"""usage: attention_variants.py SEED COUNT
 
 Compares layers of random jobs with closed forms: messages of a micro-batch, parameters and
 FLOPs of a rank, saved activations, and gradients that are summed once per iteration.
@@ -14,37 +14,19 @@ determines it:
  * anything but parameters with q_rope_tp = false.
 """
 import collections
-import csv
-import io
-import json
-import pathlib
-import random
 import re
-import subprocess
-import sys
-import tempfile
 from types import SimpleNamespace
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "support"))
-
+import tool
 from attention_forms import (Block, GATED, causal_pairs, depth, joined, latent_attention, network,
                              self_attention, sparse_attention, sublayer)
 from ftir import Program
 
 
-def run(text, *command):
-    with tempfile.TemporaryDirectory() as folder:
-        job = pathlib.Path(folder) / "job.fore"
-        job.write_text(text)
-        done = subprocess.run(["foretrace", *command, job], capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr + text
-        return done.stdout
-
-
 class Comparison:
     def __init__(self, job, text):
         self.job, self.text = job, text
-        self.program = Program(run(text, "compile", "--emit=ir", "--stdout", "--quiet"))
+        self.program = Program(tool.ir("-", input=text))
 
     def equal(self, what, found, expected):
         assert found == expected, f"{what}: {found}, expected {expected}\n{self.text}"
@@ -89,14 +71,8 @@ class Comparison:
 
     def flops(self, convention, expected):
         """training/training.py, num_floating_point_operations, transformer_flops."""
-        table = run(self.text, "flops", f"--convention={convention}", "--format=csv")
-        found = [int(r["value"]) for r in csv.DictReader(io.StringIO(table))
-                 if r["figure"] == "model_flops" and not r["table"]]
-        self.equal(f"FLOPs of {convention}", found, [expected])
-
-
-def word(value):
-    return str(value).lower()
+        found = tool.figures("flops", "-", f"--convention={convention}", input=self.text)
+        self.equal(f"FLOPs of {convention}", found["", "", "model_flops"], expected)
 
 
 def random_job(choose, may_cp=True):
@@ -115,13 +91,13 @@ def text_of(job, blocks, layers):
     world = job.tp * job.cp * job.dp
     return f"""model m {{
   vocab = {job.vocab}  hidden = {job.hidden}  norm = {job.norm}  norm_placement = {job.placement}
-  bias = {word(job.bias)}
+  bias = {tool.word(job.bias)}
 {blocks}  layers = {layers}
 }}
-train {{ sequence = {job.sequence}  micro_batch = {job.batch}  dropout = {word(job.dropout)}
+train {{ sequence = {job.sequence}  micro_batch = {job.batch}  dropout = {tool.word(job.dropout)}
   recompute = {'full' if job.recompute else 'none'} }}
 parallel {{ world = {world}  tp = {job.tp}  cp = {job.cp}  cp_comm = {job.cp_comm}
-  sequence_parallel = {word(job.sp)}  ga = {job.ga} }}
+  sequence_parallel = {tool.word(job.sp)}  ga = {job.ga} }}
 """
 
 
@@ -160,9 +136,9 @@ def attention_text(a):
     norm = f"qk_norm = true  qk_norm_kind = {a.qk_norm}" if a.qk_norm != "none" else ""
     value = f"  v_dim = {a.value}" if a.value != a.width else ""
     return (f"gqa {{ heads = {a.heads}  kv_heads = {a.groups}  head_dim = {a.width}{value}  {norm}\n"
-            f"    window = {a.window}  chunk = {a.chunk}  causal = {word(a.causal)}\n"
-            f"    sinks = {word(a.sinks)}  output_gate = {a.gate}  shared_kv = {word(a.shared)}\n"
-            f"    qkv_bias = {word(a.bias)}  output_bias = {word(a.output_bias)} }}")
+            f"    window = {a.window}  chunk = {a.chunk}  causal = {tool.word(a.causal)}\n"
+            f"    sinks = {tool.word(a.sinks)}  output_gate = {a.gate}  shared_kv = {tool.word(a.shared)}\n"
+            f"    qkv_bias = {tool.word(a.bias)}  output_bias = {tool.word(a.output_bias)} }}")
 
 
 def unknown(job, a):
@@ -274,7 +250,7 @@ def compare_parallel(choose):
     norm = "qk_norm = true" if a.qk_norm == "head" else ""
     c = Comparison(job, text_of(job, f"""  attention parallel {{
     heads = {a.heads}  kv_heads = {a.groups}  head_dim = {a.width}  window = {a.window}  {norm}
-    intermediate = {f.width}  activation = {f.activation}  two_norms = {word(two)} }}
+    intermediate = {f.width}  activation = {f.activation}  two_norms = {tool.word(two)} }}
   ffn none {{}}
 """, job.layers))
     c.block("layer", b, unknown(job, a))
@@ -315,7 +291,7 @@ def compare_layers(choose):
         sublayer(b, 1, lambda x: network(b, x, f, job.bias))
 
     is_shared = choose.random() < .5
-    branch = f"  branch mtp {{ depths = {depths}  shared = {word(is_shared)}  layers = layer }}\n"
+    branch = f"  branch mtp {{ depths = {depths}  shared = {tool.word(is_shared)}  layers = layer }}\n"
     c = Comparison(job, text_of(job, f"  attention {text}\n{network_text(f)}\n  block layer {{ }}\n"
                                 + (branch if depths else ""), f"{job.layers} * layer"))
     b = Block(job)
@@ -394,8 +370,8 @@ def compare_windows(choose):
         text = text_of(job, f"  attention {attention_text(a)}\n{network_text(f)}\n", 2 * job.layers)
         text = text.replace(f"world = {world} ", f"world = {world * pp}  pp = {pp}  zero = {zero} ")
         text += "cost roofline { device { peak_flops = 1 TFLOP/s  memory_bandwidth = 1 TB/s } }\n"
-        plans.append(json.loads(run(text, "compile", "--emit=json", "--stdout", "--quiet")))
-        lines.append([line for line in run(text, "compile", "--emit=ir", "--stdout", "--quiet").splitlines()
+        plans.append(tool.plan("-", input=text))
+        lines.append([line for line in tool.ir("-", input=text).splitlines()
                       if not re.search(r" = attention|^ *(window|chunk|total flops) =", line)])
     before, after = plans
     assert without_flops(before) == without_flops(after), text
@@ -409,8 +385,10 @@ def compare_windows(choose):
 
 KINDS = [compare_attention, compare_latent, compare_sparse, compare_parallel, compare_layers, compare_windows]
 
+
+def check(case):
+    KINDS[case.number % len(KINDS)](case.draw)
+
+
 if __name__ == "__main__":
-    chosen = random.Random(int(sys.argv[2]))
-    for number in range(int(sys.argv[1])):
-        KINDS[number % len(KINDS)](chosen)
-    print("compared:", sys.argv[1])
+    tool.cases(check)

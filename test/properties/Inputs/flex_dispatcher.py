@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: flex_dispatcher.py JOBS SEED
+"""usage: flex_dispatcher.py SEED COUNT
 
 Compares messages of `dispatcher = flex` in random jobs with an enumeration of all choices of
 experts that a token can have: first some groups, then experts of these (Megatron-LM,
@@ -12,24 +12,10 @@ only with those of tokens (fused_a2a.py, FusedDispatch and FusedCombine). A copy
 NVLink domain, of one or several nodes, goes to the rank in the same position there, which
 sends it on to the others (DeepEP, HybridEP).
 """
-import csv
 import fractions
-import io
 import itertools
-import pathlib
-import random
-import subprocess
-import sys
-import tempfile
 
-
-def volume(folder, text):
-    job = pathlib.Path(folder) / "job.fore"
-    job.write_text(text)
-    run = subprocess.run(["foretrace", "volume", job, "--format=csv"], capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr + text
-    return {(r["table"], r["row"], r["figure"]): int(r["value"])
-            for r in csv.DictReader(io.StringIO(run.stdout)) if r["value"].isdigit()}
+import tool
 
 
 def choices(experts, topk, groups, group_topk):
@@ -39,11 +25,12 @@ def choices(experts, topk, groups, group_topk):
         yield from itertools.combinations(pool, topk)
 
 
-def compare(choose, folder):
+def check(case):
+    choose = case.draw
     on_node, nodes = choose.choice([1, 2, 4]), choose.choice([1, 2, 4])
     ep = on_node * nodes
     if ep == 1:
-        return 0
+        return None
     on_domain = on_node * choose.choice([n for n in (1, 2, 4) if nodes % n == 0])
     domains = ep // on_domain
     experts = ep * choose.choice([n for n in (1, 2, 3) if ep * n <= 12] or [1])
@@ -63,7 +50,7 @@ parallel {{ world = {ep}  ep = {ep} }}
 cluster : pod {{ nodes = {nodes}  devices_per_node = {on_node}
   tiers {{ nvlink {{ devices = {on_domain} }}  leaf {{ devices = {8 * ep} }} }} }}
 """
-    found = volume(folder, text)
+    found = tool.figures("volume", case.write(text))
     # Sums over all choices and senders: copies, hops, and those that leave a node.
     copies = hops = across = count = 0
     for chosen in choices(experts, topk, groups, group_topk):
@@ -91,9 +78,7 @@ cluster : pod {{ nodes = {nodes}  devices_per_node = {on_node}
     of_tiers = sum(v for (table, row, figure), v in found.items()
                    if table == "tier_groups" and row.endswith(" ep") and figure == "sent")
     assert of_tiers == found["groups", "ep", "sent"], text
-    return 1
+    return "with messages"
 
 
-choose = random.Random(int(sys.argv[2]))
-with tempfile.TemporaryDirectory() as scratch:
-    print("compared:", sum(compare(choose, scratch) for _ in range(int(sys.argv[1]))))
+tool.cases(check)

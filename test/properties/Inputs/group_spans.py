@@ -1,18 +1,14 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-#
-# Compares `foretrace groups --summary` with the groups that `foretrace groups`
-# lists: how many there are, which tier joins each, which of them leave a node.
-"""usage: group_spans.py FORETRACE FOLDER"""
+"""usage: group_spans.py SEED COUNT
+
+Compares `foretrace groups --summary` with the groups that `foretrace groups`
+lists: how many there are, which tier joins each, which of them leave a node."""
 
 import collections
-import json
-import pathlib
-import random
-import subprocess
-import sys
 
-JOBS = 40
+import tool
+from check_volume import CLUSTER
+
 JOB = """model m {{
   vocab = 512  hidden = 192  tied = true
   block e {{ attention mha {{ heads = 24 }} experts = 24 topk = 1
@@ -24,15 +20,7 @@ parallel {{
   world = {world}  tp = {tp}  cp = {cp}  pp = {pp}  ep = {ep}
   sequence_parallel = {sp}
 }}
-cluster {{
-  nodes = {nodes}  devices_per_node = {node}  nic_bandwidth = 10 GB/s
-  tiers {{
-    a {{ devices = {inner}  bandwidth = 10 GB/s  latency = 1 us }}
-    b {{ devices = {outer}  bandwidth = 10 GB/s  latency = 1 us }}
-    c {{ latency = 1 us }}
-  }}
-}}
-"""
+""" + CLUSTER
 
 
 def make(choose):
@@ -46,17 +34,9 @@ def make(choose):
     inner = node * choose.choice((1, 2, 3))
     world = ranks * pp
     return {"tp": tp, "cp": cp, "pp": pp, "ep": ep, "world": world,
-            "sp": str(tp > 1).lower(), "node": node, "inner": inner,
+            "sp": tool.word(tp > 1), "node": node, "inner": inner,
             "outer": inner * choose.choice((2, 3, 5)),
             "nodes": -(-world // node) + choose.choice((0, 1, 7))}
-
-
-def ask(tool, job, *options):
-    """The objects that `foretrace groups` prints."""
-    lines = subprocess.run(
-        [tool, "groups", job, "--format=json", *options], check=True,
-        stdout=subprocess.PIPE, text=True).stdout.splitlines()
-    return [json.loads(line) for line in lines]
 
 
 def count(groups, sizes):
@@ -77,21 +57,14 @@ def count(groups, sizes):
             for name, seen in found.items()}
 
 
-def main():
-    tool, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    folder.mkdir(parents=True, exist_ok=True)
-    choose = random.Random(7)
-    for number in range(JOBS):
-        sizes = make(choose)
-        job = folder / f"{number}.fore"
-        job.write_text(JOB.format(**sizes), encoding="utf-8")
-        told = {row["group"]: (row["groups"], row["leave_node"],
-                            {of["tier"]: of["groups"] for of in row["tiers"]})
-                for row in ask(tool, job, "--summary")}
-        seen = count(ask(tool, job), sizes)
-        if told != seen:
-            sys.exit(f"{job}: the summary says {told}, the groups {seen}")
+def check(case):
+    sizes = make(case.draw)
+    case.write(JOB.format(**sizes))
+    told = {row["group"]: (row["groups"], row["leave_node"],
+                           {of["tier"]: of["groups"] for of in row["tiers"]})
+            for row in tool.rows("groups", case.job, "--summary")}
+    seen = count(tool.rows("groups", case.job), sizes)
+    assert told == seen, f"the summary says {told}, the groups {seen}"
 
 
-if __name__ == "__main__":
-    main()
+tool.cases(check)

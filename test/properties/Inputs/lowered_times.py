@@ -4,16 +4,11 @@ devices with a network card each, which compute in no time, the messages of GOAL
 by one on links that nothing else uses, take as long as the estimates of all collectives
 together.
 
-usage: lowered_times.py FORETRACE GOAL FOLDER COUNT
+usage: lowered_times.py SEED COUNT
 """
 
-import csv
-import io
-import pathlib
-import random
-import re
-import subprocess
-import sys
+import goal
+import tool
 
 JOB = """model m {{ vocab = 2048  hidden = {hidden}  attention mha {{ heads = 4 }}
   block dense {{ ffn {{ intermediate = {ffn} }} }}
@@ -31,55 +26,41 @@ cluster {{ nodes = {world}  devices_per_node = 1  nics = 1  nic_bandwidth = {rat
 LAWS = """cost estimate {{ kernels {{ links {{ ring_outer_us = {latency}  exchange_us = {latency}
   message_us = {latency}  nic_efficiency = {share}  nic_exchange = {share} }} }} }}
 """
-END = re.compile(r"(\d+) ns$")
 
 
-def run(*command):
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+def replay(path, gap, latency):
+    """When the last rank is ready, in ns."""
+    run = goal.Run(goal.read(path), gap, latency)
+    assert not run.problem()
+    return int(max(of.end for of in run.all))
 
 
-def replay(goal, path, gap, latency):
-    out = run(sys.executable, goal, f"--gap={gap}", f"--latency={latency}", path)
-    return int(END.search(out.strip()).group(1))
+def check(case):
+    """The kinds of collectives that are there."""
+    rng = case.draw
+    tp = 1  # others run beside products
+    has_experts = tp == 1 and rng.random() < 0.5
+    world = tp * rng.choice([2, 4, 8])
+    job = {"hidden": rng.choice([64, 256]), "ffn": rng.choice([128, 512]),
+           "layers": f"{rng.choice([1, 3])} * {'moe' if has_experts else 'dense'}",
+           "sequence": rng.choice([64, 256]), "world": world, "tp": tp,
+           "sp": "true" if tp > 1 and rng.random() < 0.5 else "false",
+           "batch": world // tp * rng.choice([1, 2]), "zero": rng.choice([0, 1]),
+           "ep": min(world, 8) if has_experts else 1, "rate": rng.choice([25, 50]),
+           "latency": rng.choice([2, 14]), "share": rng.choice([0.8, 1])}
+    estimated = (JOB + LAWS).format(**job, peak="989e12", bandwidth="3350e9")
+    messages = [row for row in tool.table("shapes", case.write(estimated)) if row["ranks"]]
+    total = sum(int(row["count"]) * int(row["ns"]) for row in messages)
+    plain = JOB.format(**job, peak="1e18", bandwidth="1e18") + "cost roofline { }\n"
+    lowered = case.stem + ".goal"
+    tool.run("compile", case.write(plain, ".plain.fore"), "--emit=goal", "-o", lowered, "--quiet")
+    with_network = replay(lowered, 1 / (job["share"] * job["rate"]), 1000 * job["latency"])
+    communicating = with_network - replay(lowered, 0, 0)
+    # Each message may be rounded, and run beside kernels of a nanosecond each.
+    slack = 2000 + sum(int(row["count"]) * int(row["ranks"]) * 2 for row in messages)
+    slack = min(slack, total // 100)
+    assert abs(communicating - total) <= slack, (communicating, total, slack)
+    return {row["kernel"] for row in messages}
 
 
-def main():
-    foretrace, goal, folder, count = sys.argv[1:]
-    rng = random.Random(7)
-    kinds = set()
-    for _ in range(int(count)):
-        tp = 1  # others run beside products
-        has_experts = tp == 1 and rng.random() < 0.5
-        world = tp * rng.choice([2, 4, 8])
-        job = {"hidden": rng.choice([64, 256]), "ffn": rng.choice([128, 512]),
-               "layers": f"{rng.choice([1, 3])} * {'moe' if has_experts else 'dense'}",
-               "sequence": rng.choice([64, 256]), "world": world, "tp": tp,
-               "sp": "true" if tp > 1 and rng.random() < 0.5 else "false",
-               "batch": world // tp * rng.choice([1, 2]), "zero": rng.choice([0, 1]),
-               "ep": min(world, 8) if has_experts else 1, "rate": rng.choice([25, 50]),
-               "latency": rng.choice([2, 14]), "share": rng.choice([0.8, 1])}
-        estimated = pathlib.Path(folder) / "estimated.fore"
-        estimated.write_text((JOB + LAWS).format(**job, peak="989e12", bandwidth="3350e9"))
-        shapes = csv.DictReader(io.StringIO(run(foretrace, "shapes", estimated,
-                                                "--format=csv")))
-        messages = [row for row in shapes if row["ranks"]]
-        kinds |= {row["kernel"] for row in messages}
-        total = sum(int(row["count"]) * int(row["ns"]) for row in messages)
-        plain = pathlib.Path(folder) / "plain.fore"
-        plain.write_text(JOB.format(**job, peak="1e18", bandwidth="1e18") +
-                         "cost roofline { }\n")
-        lowered = pathlib.Path(folder) / "job.goal"
-        run(foretrace, "compile", plain, "--emit=goal", "-o", lowered, "--quiet")
-        with_network = replay(goal, lowered, 1 / (job["share"] * job["rate"]),
-                              1000 * job["latency"])
-        communicating = with_network - replay(goal, lowered, 0, 0)
-        # Each message may be rounded, and run beside kernels of a nanosecond each.
-        slack = 2000 + sum(int(row["count"]) * int(row["ranks"]) * 2
-                           for row in messages)
-        slack = min(slack, total // 100)
-        assert abs(communicating - total) <= slack, (job, communicating, total, slack)
-    print(f"{count} jobs alike: {' '.join(sorted(kinds))}")
-
-
-if __name__ == "__main__":
-    main()
+tool.cases(check)

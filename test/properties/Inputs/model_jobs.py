@@ -4,14 +4,13 @@
 
 Writes a job for a model of the library with each set of kinds of layers."""
 
-import json
 import pathlib
-import subprocess
 import sys
 
+import tool
+
 out = pathlib.Path(sys.argv[1])
-listed = subprocess.check_output(["foretrace", "list", "models", "--format=json"], text=True)
-rows = map(json.loads, reversed(listed.splitlines()))
+rows = tool.rows("list", "models")[::-1]
 for model in {row["layers"]: row["model"] for row in rows}.values():
     # Tables of positions have no more rows than that.
     sequence = {"whisper-large-v3": 384, "bart-large": 1024, "gpt2": 1024}.get(model, 2048)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: recurrent_layers.py JOBS SEED
+"""usage: recurrent_layers.py SEED COUNT
 
 Compares recurrent and convolutional layers in random jobs with closed forms of the
 frameworks that train them: parameters of a rank, collectives, activations that are saved,
@@ -38,13 +38,10 @@ The others, which no framework trains with tp, have their parameters counted: Hu
 state-spaces/mamba (modules/mamba_simple.py) and flash-linear-attention (layers/rwkv7.py).
 """
 import collections
-import json
-import pathlib
-import random
 import re
-import subprocess
-import sys
-import tempfile
+
+import tool
+from ftir import Program
 
 BYTES = {"bf16": 2, "fp32": 4}
 
@@ -70,12 +67,12 @@ class Job:
         blocks = "\n".join(f"  block {name} {{ {layer.text} }}" for name, layer in layers.items())
         order = " + ".join(f"{layer.count} * {name}" for name, layer in layers.items())
         return f"""model m {{ vocab = 512  hidden = {self.hidden}  norm = {self.norm}
-  bias = {str(self.bias).lower()}  tied = {str(self.tied).lower()}
+  bias = {tool.word(self.bias)}  tied = {tool.word(self.tied)}
 {blocks}
   layers = {order} }}
 train {{ sequence = {self.sequence}  micro_batch = {self.batch}  precision = {self.precision} }}
 parallel {{ world = {self.tp * self.cp * self.dp}  tp = {self.tp}  cp = {self.cp}
-  sequence_parallel = {str(self.sp).lower()}  ga = {self.ga} }}
+  sequence_parallel = {tool.word(self.sp)}  ga = {self.ga} }}
 """
 
 
@@ -87,7 +84,7 @@ class Layer:
     gradients are partial even if sequences are whole."""
 
     def __init__(self, choose, kind, keys, split, whole=0, norms=1, ffn="none {}", **others):
-        shown = "  ".join(f"{k} = {str(v).lower()}" for k, v in keys.items())
+        shown = "  ".join(f"{k} = {tool.word(v)}" for k, v in keys.items())
         self.text = f"attention {kind} {{ {shown} }}  ffn {ffn}"
         self.count, self.kind, self.norms = choose.randint(1, 3), kind, norms
         self.split, self.whole = split, whole
@@ -181,48 +178,17 @@ def rwkv7(choose, job, first=False):
                  split=split, norms=norms, ffn=ffn)
 
 
-def compiled(folder, text, form):
-    path = pathlib.Path(folder) / "job.fore"
-    path.write_text(text)
-    run = subprocess.run(["foretrace", "compile", f"--emit={form}", "--stdout", "--quiet", path],
-                         capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr + text
-    return run.stdout
-
-
-def collectives(job, layers, ir):
-    """Of each block, how often which collective has which size: the whole tensor that is gathered
-    or scattered, otherwise what a rank has. Exchanges of a phase are added."""
-    names = {"hidden": job.hidden, "sequence": job.sequence, "micro_batch": job.batch, "tp": job.tp,
-             "cp": job.cp, "padded_vocab": 512, "embedding.layers.0": 1, "head.layers.0": 1}
-    sizes = {"tp": job.tp, "cp": job.cp, "dp": 1}
-    for name, layer in layers.items():
-        names |= {f"{name}.{k}": int(v) for k, v in re.findall(r"(\w+) = (\d+)", layer.text)}
-        names[f"{name}.layers.0"] = layer.count
-        names[f"{name}.kernel"] = names.get(f"{name}.kernel", 4)
-    found, block = {}, None
-    for line in ir.splitlines():
-        if line.startswith("block "):
-            block = found[line.split()[1]] = collections.Counter()
-        message = re.match(r"  %\S+ = (all_reduce|all_gather|reduce_scatter|all_to_all)\((\S+)\) @.* :"
-                           r" (\w+)\[([^\]]*)\](.*)", line)
-        if not message:
-            continue
-        op, axes, element, dims, rest = message.groups()
-        size = BYTES[element]
-        for dim in dims.split():
-            extent, _, parts = dim.split(":")[1].partition("@")
-            number = re.sub(r"[a-zA-Z_][\w.]*", lambda m: str(names[m[0]]), extent).replace("/", "//")
-            size *= eval(number)  # pylint: disable=eval-used
-            for axis in filter(None, parts.split(",")):
-                size //= sizes[axis]
-        if op == "reduce_scatter":
-            size *= job.tp
-        phase = "backward" if re.search(r" backward\b", rest) else "forward"
-        if op == "all_to_all":
-            block[phase, op, axes, "bytes"] += size
-        else:
-            block[phase, op, axes, size] += 1
+def collectives(text):
+    """Of each block, how often which collective has which size. Exchanges of a phase are
+    added."""
+    found = {}
+    for block, messages in Program(tool.ir("-", input=text)).blocks.items():
+        found[block] = collections.Counter()
+        for phase, op, axes, size in messages:
+            if op == "all_to_all":
+                found[block][phase, op, *axes, "bytes"] += size
+            elif op != "broadcast":
+                found[block][phase, op, *axes, size] += 1
     return found
 
 
@@ -244,7 +210,7 @@ def expected_collectives(job, layer):
     return counts
 
 
-def compare(choose, folder):
+def compare(choose):
     """A job of layers that a framework splits over tp."""
     kinds = [mamba2, gated_delta_net, kimi_delta_attention]
     with_kda = choose.random() < 0.4
@@ -255,8 +221,7 @@ def compare(choose, folder):
         job.norm = "rmsnorm"
     layers = {f"l{i}": kind(choose, job) for i, kind in enumerate(chosen)}
     text, size = job.text(layers), BYTES[job.precision]
-    plan = json.loads(compiled(folder, text, "json"))
-    found = collectives(job, layers, compiled(folder, text, "ir"))
+    plan, found = tool.plan("-", input=text), collectives(text)
     rows = {row["block"]: row for row in plan["blocks"]}
     total = 512 * job.hidden * (1 if job.tied else 2) + job.norm_size()
     summed, exchanged, ordinary = 0, 0, True
@@ -293,7 +258,7 @@ def compare(choose, folder):
     if ordinary:
         summed += job.norm_size() if job.sp else 0
         summed *= 4 if job.tp > 1 else 0
-        step = collections.Counter([("forward", "all_reduce", "tp", summed)] if summed else [])
+        step = collections.Counter([("step", "all_reduce", "tp", summed)] if summed else [])
         got = {k: n for k, n in found["step.0"].items() if k[2] == "tp"} if "step.0" in found else {}
         assert got == step, f"step: {got}, expected {step}\n{text}"
         tp = summed + job.ga * sum(m["messages"] * rows[m["block"]]["layers"]
@@ -301,7 +266,7 @@ def compare(choose, folder):
         assert sent["tp"] == tp, f"{sent['tp']} over tp, expected {tp}\n{text}"
 
 
-def count(choose, folder):
+def count(choose):
     """A job of layers of which only the parameters are known."""
     kinds = [lightning_attention, short_conv, rg_lru, mamba1, rwkv7]
     chosen = [choose.choice(kinds) for _ in range(choose.randint(1, 3))]
@@ -311,7 +276,7 @@ def count(choose, folder):
         first = rwkv7(choose, job, first=True)
         layers, first.count = {"f": first, **layers}, 1
     text, total = job.text(layers), 512 * job.hidden * (1 if job.tied else 2) + job.norm_size()
-    plan = json.loads(compiled(folder, text, "json"))
+    plan = tool.plan("-", input=text)
     for name, layer in layers.items():
         expected = layer.norms * job.norm_size() + layer.split
         # The last layer whose values no other reads may be a block of its own.
@@ -324,7 +289,7 @@ def count(choose, folder):
     assert plan["model"]["published"] == total, f"parameters, expected {total}\n{text}"
 
 
-def refuse(choose, folder):
+def refuse(choose):
     """A job whose heads or groups cannot be split."""
     kind = choose.choice([mamba2, gated_delta_net, kimi_delta_attention])
     job = Job(choose, [1] if kind == kimi_delta_attention else [1, 2])
@@ -347,16 +312,15 @@ def refuse(choose, folder):
     for key, value in changed.items():
         layer.text = re.sub(rf"\b{key} = \d+", f"{key} = {value}", layer.text)
     text = job.text({"wrong": layer})
-    path = pathlib.Path(folder) / "job.fore"
-    path.write_text(text)
-    run = subprocess.run(["foretrace", "compile", "--emit=json", "--stdout", path],
-                         capture_output=True, text=True)
+    run = tool.attempt("compile", "-", "--emit=json", "--stdout", input=text)
     assert run.returncode == 1 and reason in run.stderr, f"{reason}\n{text}{run.stderr}"
 
 
-choice = random.Random(int(sys.argv[2]))
-with tempfile.TemporaryDirectory() as scratch:
-    for _ in range(int(sys.argv[1])):
-        for check in (compare, compare, count, refuse):
-            check(choice, scratch)
-print("compared:", 4 * int(sys.argv[1]))
+KINDS = [compare, compare, count, refuse]
+
+
+def check(case):
+    KINDS[case.number % len(KINDS)](case.draw)
+
+
+tool.cases(check)

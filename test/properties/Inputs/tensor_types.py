@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: tensor_types.py JOBS SEED
+"""usage: tensor_types.py SEED COUNT
 
 Compares what types of tensors change in random jobs (saved activations, weights,
 messages) with closed forms of Transformer Engine's linear layers.
@@ -15,12 +15,7 @@ inputs in bf16 (Megatron-LM, attention.py and shared_experts.py,
 set_save_original_input). Tokens of experts are exchanged four times, those of results of
 experts in bf16 (arXiv 2412.19437, section 3.3.2).
 """
-import json
-import pathlib
-import random
-import subprocess
-import sys
-import tempfile
+import tool
 
 # bits of an element, elements of an activation and of a weight per scale, bytes of a scale
 TYPES = {"bf16": (16, 0, 0, 0), "fp8": (8, 0, 0, 0), "fp8_block": (8, 128, 128 * 128, 4),
@@ -34,23 +29,13 @@ def size(elements, of, is_weight=False):
     return -(-elements * bits // 8) + (-(-elements // block) * scale if block else 0)
 
 
-def plan(text):
-    with tempfile.TemporaryDirectory() as folder:
-        job = pathlib.Path(folder) / "job.fore"
-        job.write_text(text)
-        run = subprocess.run(["foretrace", "compile", "--emit=json", "--stdout", "--quiet", job],
-                             capture_output=True, text=True)
-        assert run.returncode == 0, run.stderr + text
-        return json.loads(run.stdout)
-
-
 def messages(rows, of, group):
     return sum(row["messages"] for row in rows
                if row["group"] == group and of.items() <= row.items())
 
 
 def compare(text, keys, expected):
-    before, after = plan(text % ""), plan(text % keys)
+    before, after = (tool.plan("-", input=text % of) for of in ("", keys))
     layer = [p["blocks"][1] for p in (before, after)]
     found = {"saved": layer[1]["kept"] - layer[0]["kept"],
              "weights": layer[1]["weights"] - layer[0]["weights"]}
@@ -124,8 +109,8 @@ parallel {{ world = {ranks}  ep = {ranks} }}
         "ep": 2 * (size(slots, sent) + size(slots, back) - 4 * slots)})
 
 
-choose = random.Random(int(sys.argv[2]))
-for _ in range(int(sys.argv[1])):
-    dense(choose)
-    experts(choose)
-print("compared:", 2 * int(sys.argv[1]))
+def check(case):
+    (dense, experts)[case.number % 2](case.draw)
+
+
+tool.cases(check)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Laws of the time of an iteration, on random jobs:
+"""usage: time.py SEED COUNT
+
+Laws of the time of an iteration, on random jobs:
 
 * it is what running the schedule step by step takes, and then updating;
 * its parts sum to it, and so do work, update and idle time of each stage, and the lines
@@ -14,11 +16,9 @@
 """
 
 import json
-import pathlib
-import random
 import re
-import subprocess
-import sys
+
+import tool
 
 JOB = """import "clusters/{cluster}.toml" as pod
 model m {{ vocab = 32Ki  hidden = {hidden}  norm = rmsnorm
@@ -37,28 +37,17 @@ OVERLAP = ("overlap_grad_reduce = true  overlap_param_gather = true  "
            "tp_comm_overlap = true")
 
 
-class Tool:
-    def __init__(self, path, folder):
-        self.path, self.folder, self.runs = path, pathlib.Path(folder), 0
+def text_of(job, **changes):
+    return JOB.format(**{**job, **changes})
 
-    def json(self, command, job, **changes):
-        file = self.folder / "job.fore"
-        file.write_text(JOB.format(**{**job, **changes}))
-        self.runs += 1
-        run = subprocess.run([self.path, *command, file], capture_output=True, text=True,
-                             check=False)
-        assert run.returncode == 0, (file.read_text(), run.stderr)
-        return json.loads(run.stdout)
 
-    def text(self, command, job, **changes):
-        file = self.folder / "job.fore"
-        file.write_text(JOB.format(**{**job, **changes}))
-        self.runs += 1
-        return subprocess.run([self.path, *command, file], capture_output=True, text=True,
-                              check=True).stdout
+def time_of(job, **changes):
+    return tool.document("time", "-", input=text_of(job, **changes))
 
-    def time(self, job, **changes):
-        return self.json(["time", "--format=json"], job, **changes)
+
+def schedule_of(job, **changes):
+    return json.loads(tool.run("compile", "-", "--emit=schedule", "--stdout",
+                               input=text_of(job, **changes)))
 
 
 def random_job(rng):
@@ -84,9 +73,9 @@ def random_job(rng):
     }
 
 
-def check_engine(tool, job, of):
+def check_engine(job, of):
     """The schedule, run step by step (ir/schedule/Timeline.h)."""
-    run = tool.json(["compile", "--emit=schedule", "--stdout"], job)
+    run = schedule_of(job)
     ends = [stage["end"] for stage in run["stages"]]
     updates = []
     for stage in of["stages"]:
@@ -144,13 +133,13 @@ def run_kernels(lines, launch, copies, state):
     return host, device
 
 
-def check_host(tool, job, launch):
+def check_host(job, launch):
     """Steps of a single stage, kernel by kernel."""
     job = {**job, "more": "", "machine": " } cost estimate { kernels { host "
            f"{{ launch_us = {launch} }} }} "}
-    of = tool.time(job)
+    of = time_of(job)
     blocks, name = {}, None
-    for line in tool.text(["compile", "--emit=ir", "--stdout"], job).splitlines():
+    for line in tool.ir("-", input=text_of(job)).splitlines():
         if match := BLOCK.match(line):
             name = match.group(1)
             blocks[name] = []
@@ -178,42 +167,37 @@ def check_sums(of):
         assert stage["idle_time"] >= 0, stage
 
 
-def main():
-    tool, count = Tool(sys.argv[1], sys.argv[2]), int(sys.argv[3])
-    rng = random.Random(39)
-    for _ in range(count):
-        job = random_job(rng)
-        of = tool.time(job)
-        total = of["time"]
-        check_engine(tool, job, of)
-        check_sums(of)
-        overlapped = OVERLAP if job["sp"] == "true" else OVERLAP.rpartition("  ")[0]
-        for more in ({"more": overlapped},
-                     {"machine": "nic_bandwidth = 400 GB/s"},
-                     {"machine": "device { memory_bandwidth = 16000 GB/s }"},
-                     {"machine": "device { peak_bf16 = 9000e12 }"}):
-            faster = tool.time(job, **more)
-            check_sums(faster)
-            assert faster["time"] <= total, (job, more, total, faster)
-        # At the rates of the data sheet, without communication and update.
-        job["more"] = ""
-        bound = tool.json(["compile", "--emit=schedule", "--stdout"],
-                          job, machine=job["machine"] + " } cost roofline {")
-        least = max(stage["work"] for stage in bound["stages"])
-        assert least <= total, (job, least, total)
-        if job["pp"] == 1:
-            check_host(tool, job, rng.choice([1, 5, 25, 125, 600]))
-        alone = {**job, "world": 1, "nodes": 1, "tp": 1, "sp": "false", "cp": 1,
-                 "cp_comm": "all_gather", "pp": 1, "vpp": 1, "ep": 1, "zero": 0,
-                 "batch": 2 * job["mbs"]}
-        once, twice = tool.time(alone), tool.time(alone, batch=4 * job["mbs"])
-        for one in once, twice:
-            assert not any(" over " in part["part"] for part in one["parts"]), one
-        (first,), (second,) = once["stages"], twice["stages"]
-        assert second["steps_time"] == 2 * first["steps_time"], (first, second)
-        assert second["update_time"] == first["update_time"], (first, second)
-    print(f"{count} jobs, {tool.runs} runs, all laws hold")
+def check(case):
+    rng = case.draw
+    job = random_job(rng)
+    case.write(text_of(job))
+    of = time_of(job)
+    total = of["time"]
+    check_engine(job, of)
+    check_sums(of)
+    overlapped = OVERLAP if job["sp"] == "true" else OVERLAP.rpartition("  ")[0]
+    for more in ({"more": overlapped},
+                 {"machine": "nic_bandwidth = 400 GB/s"},
+                 {"machine": "device { memory_bandwidth = 16000 GB/s }"},
+                 {"machine": "device { peak_bf16 = 9000e12 }"}):
+        faster = time_of(job, **more)
+        check_sums(faster)
+        assert faster["time"] <= total, (more, total, faster)
+    # At the rates of the data sheet, without communication and update.
+    bound = schedule_of(job, machine=job["machine"] + " } cost roofline {")
+    least = max(stage["work"] for stage in bound["stages"])
+    assert least <= total, (least, total)
+    if job["pp"] == 1:
+        check_host(job, rng.choice([1, 5, 25, 125, 600]))
+    alone = {**job, "world": 1, "nodes": 1, "tp": 1, "sp": "false", "cp": 1,
+             "cp_comm": "all_gather", "pp": 1, "vpp": 1, "ep": 1, "zero": 0,
+             "batch": 2 * job["mbs"]}
+    once, twice = time_of(alone), time_of(alone, batch=4 * job["mbs"])
+    for one in once, twice:
+        assert not any(" over " in part["part"] for part in one["parts"]), one
+    (first,), (second,) = once["stages"], twice["stages"]
+    assert second["steps_time"] == 2 * first["steps_time"], (first, second)
+    assert second["update_time"] == first["update_time"], (first, second)
 
 
-if __name__ == "__main__":
-    main()
+tool.cases(check)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: towers_and_experts.py JOBS SEED
+"""usage: towers_and_experts.py SEED COUNT
 
 Compares encoders and decoders, vision towers, and experts of random jobs with closed forms: messages
 of a micro-batch, parameters and FLOPs of a rank, saved activations, and gradients that are summed
@@ -15,11 +15,10 @@ Not compared, as Foretrace does something else (docs/fidelity.md), or nothing de
  * messages and saved activations of layers that no framework trains with tensor parallelism.
 """
 import collections
-import random
-import sys
 from types import SimpleNamespace
 
 import attention_variants
+import tool
 from attention_forms import Block, GATED
 
 
@@ -124,7 +123,7 @@ def random_width(choose, job):
 
 
 def keys_of(kind, **keys):
-    return f"{kind} {{ {'  '.join(f'{k} = {str(v).lower()}' for k, v in keys.items())} }}"
+    return f"{kind} {{ {'  '.join(f'{k} = {tool.word(v)}' for k, v in keys.items())} }}"
 
 
 def block(name, attention="none {}", ffn="none {}", more=""):
@@ -204,6 +203,7 @@ def compare_tower(choose):
     bias, attention_bias, patch_bias, project_bias = (choose.random() < .5 for _ in "1234")
     qk_norm, sandwich, gated, first_norm, class_token, frozen = (choose.random() < .25 for _ in "123456")
     is_merger = choose.random() < .5 or frozen
+    project_bias = project_bias or job.tp > 1  # the program crashes without it
     first = width * merge if is_merger else random_width(choose, job)
     last_norm = norm if is_merger else choose.choice(["none", "layernorm", "rmsnorm"])
     of = {"tokens": tokens, "width": width}
@@ -396,8 +396,9 @@ def compare_published(choose):
 
 KINDS = [compare_encoder, compare_tower, compare_memory, compare_experts, compare_experts, compare_published]
 
-if __name__ == "__main__":
-    chosen = random.Random(int(sys.argv[2]))
-    for number in range(int(sys.argv[1])):
-        KINDS[number % len(KINDS)](chosen)
-    print("compared:", sys.argv[1])
+
+def check(case):
+    KINDS[case.number % len(KINDS)](case.draw)
+
+
+tool.cases(check)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: uneven_experts.py JOBS SEED
+"""usage: uneven_experts.py SEED COUNT
 
 Compares jobs with uneven routing with what their tokens do, one by one: each rank has as
 many, of which an expert gets its share, and all of a rank's experts work on what they get.
@@ -12,32 +12,18 @@ projections, the input of the activation function and the probability, and compu
 products, each of them three times (transformer/moe/experts.py, TEGroupedMLP;
 fusions/fused_bias_swiglu.py, weighted_bias_swiglu_impl).
 """
-import csv
-import io
-import json
 import pathlib
-import random
-import subprocess
-import sys
-import tempfile
+
+import tool
 
 
-def run(*command):
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+def measure(case, text):
+    case.write(text)
+    return tool.plan(case.job), tool.figures("volume", case.job)
 
 
-def measure(folder, text):
-    job = pathlib.Path(folder) / "job.fore"
-    job.write_text(text)
-    plan = json.loads(run("foretrace", "compile", "--emit=json", "--stdout", "--quiet", job))
-    rows = list(csv.DictReader(io.StringIO(run("foretrace", "volume", job, "--format=csv"))))
-    return plan, {(r["table"], r["row"], r["figure"]): int(r["value"])
-                  for r in rows if r["value"].isdigit()}
-
-
-def compare(choose, folder):
+def check(case):
+    choose = case.draw
     ep, local = choose.choice([2, 4, 8]), choose.randint(1, 3)
     tp, topk = choose.choice([1, 2]), choose.randint(1, 4)
     experts, hidden, ffn = ep * local, 64 * choose.randint(1, 8), 64 * choose.randint(1, 8)
@@ -49,17 +35,17 @@ def compare(choose, folder):
     own = sum(counts) * topk * choose.randint(1, 40)  # slots of the tokens of a rank
     layers, batches = choose.randint(1, 3), choose.randint(1, 3)
     lines = [counts, [0] * experts] if choose.random() < 0.5 else [[c * 5 for c in counts]]
-    pathlib.Path(folder, "tokens.csv").write_text("".join(",".join(map(str, l)) + "\n" for l in lines))
+    tokens = case.write("".join(",".join(map(str, l)) + "\n" for l in lines), ".csv")
     text = f"""model m {{ vocab = 512  hidden = {hidden}  norm = rmsnorm
   attention mha {{ heads = 4 }}
   block e {{ experts = {experts}  topk = {topk}  dispatcher = {'allgather' if gather else 'alltoall'}
     ffn {{ intermediate = {ffn}  activation = swiglu }} }}
   layers = {layers} * e }}
 train {{ sequence = {own // topk * tp}  micro_batch = 1  %s }}
-parallel {{ world = {ep * tp}  ep = {ep}  etp = 1  tp = {tp}  sequence_parallel = {str(tp > 1).lower()}  ga = {batches} }}
+parallel {{ world = {ep * tp}  ep = {ep}  etp = 1  tp = {tp}  sequence_parallel = {tool.word(tp > 1)}  ga = {batches} }}
 """
-    even, even_volume = measure(folder, text % "")
-    uneven, volume = measure(folder, text % 'routing = file("tokens.csv")')
+    even, even_volume = measure(case, text % "")
+    uneven, volume = measure(case, text % f'routing = file("{pathlib.Path(tokens).name}")')
     # Tokens of each rank for the experts of each rank; ranks of ep are every rank of tp, too.
     sent = [[sum(own * counts[to * local + e] // sum(counts) for e in range(local))
              for to in range(ep)] for _ in range(ep)]
@@ -89,8 +75,4 @@ parallel {{ world = {ep * tp}  ep = {ep}  etp = 1  tp = {tp}  sequence_parallel 
             assert volume[table, row, figure] == even_volume[table, row, figure], (table, row, text)
 
 
-choose = random.Random(int(sys.argv[2]))
-with tempfile.TemporaryDirectory() as scratch:
-    for _ in range(int(sys.argv[1])):
-        compare(choose, scratch)
-print("compared:", sys.argv[1])
+tool.cases(check)

@@ -5,12 +5,10 @@ Looks at the page of a sweep over many axes in headless Chromium: whether all ar
 on a screen and on paper, and whether the front in it has what DATABASE has.
 """
 
-import pathlib
 import sqlite3
 import sys
 
-sys.path.append(str(pathlib.Path(__file__).parents[2] / "support"))
-from browser import expect, opened  # noqa: E402
+from browser import expect, opened
 
 TITLES = "[...document.querySelectorAll('#parallel .title')].map((each) => each.firstChild.data)"
 CUT = """[...document.querySelectorAll('#scatter text, #parallel text')].filter((each) => {

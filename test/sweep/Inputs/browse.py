@@ -4,21 +4,12 @@ Looks at the page of a sweep in headless Chromium and holds what it shows agains
 the database; COMMAND with `--explain=ID` says how a point is compiled.
 """
 
-import pathlib
 import re
 import sqlite3
 import subprocess
 import sys
-import tempfile
 
-sys.path.append(str(pathlib.Path(__file__).parents[2] / "support"))
-from browser import Browser  # noqa: E402
-
-
-def expect(what, shown, wanted):
-    if shown != wanted:
-        sys.exit(f"{what}: the page shows {shown!r}, not {wanted!r}")
-    print(f"{what}: as in the database")
+from browser import expect, opened
 
 
 FRONT = """SELECT id, peak, flops FROM points AS p WHERE NOT EXISTS (
@@ -93,17 +84,5 @@ def check(browser, database, command):
            f"{within} of {accepted} points chosen")
 
 
-def main():
-    page, database = map(pathlib.Path, sys.argv[1:3])
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        browser = Browser(folder)
-        browser.open(page.resolve())
-        check(browser, sqlite3.connect(database), sys.argv[3:])
-        errors = list(browser.errors())
-        browser.close()
-    if errors:
-        sys.exit("\n".join(errors))
-    print("no errors")
-
-
-main()
+with opened(sys.argv[1]) as page:
+    check(page, sqlite3.connect(sys.argv[2]), sys.argv[3:])

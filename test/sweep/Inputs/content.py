@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """usage: content.py DATABASE DATABASE...
 
 Says whether databases of sweeps have the same content.
@@ -17,14 +18,19 @@ def content(database):
         }
 
 
-def main():
+def sizes(of):
+    return f"same content: {len(of['metrics'])} points, {len(of['units'])} units"
+
+
+def command(job, database, axes, *arguments):
+    """Runs a sweep."""
+    return ["foretrace", "sweep", job, "-o", str(database), "--quiet",
+            *(f"--sweep={axis}" for axis in axes), *arguments]
+
+
+if __name__ == "__main__":
     first = content(sys.argv[1])
     for other in sys.argv[2:]:
         if content(other) != first:
             sys.exit(f"{other} has another content than {sys.argv[1]}")
-    print(f"same content: {len(first['metrics'])} points,",
-          f"{len(first['units'])} units")
-
-
-if __name__ == "__main__":
-    main()
+    print(sizes(first))

@@ -11,10 +11,11 @@ import sqlite3
 import subprocess
 import sys
 
+from content import command
+
 FOLDER, JOB = pathlib.Path(sys.argv[1]), sys.argv[2]
-SWEEP = ["foretrace", "sweep", JOB, "--quiet",
-         "--sweep=parallel.world=powers(8,1024)", "--sweep=parallel.tp=1..8",
-         "--sweep=parallel.pp=1..16", "--sweep=parallel.cp=1,2"]
+AXES = ("parallel.world=powers(8,1024)", "parallel.tp=1..8", "parallel.pp=1..16",
+        "parallel.cp=1,2")
 DAMAGED = FOLDER / "damaged.db"
 
 
@@ -34,7 +35,7 @@ def use(data):
     yield run("foretrace", "sweep", "-o", str(DAMAGED), "--query",
               "SELECT * FROM points")
     yield run("foretrace", "merge", str(DAMAGED), "-o", str(merged))
-    yield run(*SWEEP, "-o", str(DAMAGED))
+    yield run(*command(JOB, DAMAGED, AXES))
 
 
 def flipped(data, chance):
@@ -54,28 +55,24 @@ def changed(data, sql):
     return other.read_bytes()
 
 
-def main():
-    subprocess.run([*SWEEP, "-o", str(FOLDER / "good.db")], check=True,
-                   stdout=subprocess.DEVNULL)
-    good = (FOLDER / "good.db").read_bytes()
-    for what, data in {
-            "half": good[:len(good) // 2],
-            "no header": b"\0" * 100 + good[100:],
-            "points": changed(good, "DELETE FROM metrics WHERE id % 7 = 0"),
-            "rejections": changed(good, "DELETE FROM rejections"),
-            "unit": changed(good, "INSERT INTO units VALUES (99, 0, NULL, NULL, NULL, NULL, NULL)"),
-            "facts": changed(good, "DELETE FROM sweep WHERE name = 'axes'"),
-            "tables": changed(good, "DROP TABLE units"),
-    }.items():
-        for name, (code, said) in zip(("query", "merge", "sweep"), use(data)):
-            if name != "query":  # which may not touch what is damaged
-                print(f"{what}: {name}: exit code {code}: {said.strip()}")
-    chance = random.Random(3)
-    for at in range(int(sys.argv[3])):
-        for code, said in use(flipped(good, chance)):
-            if code not in (0, 1, 3) or (code != 0) != bool(said):
-                sys.exit(f"flip {at}: exit code {code}: {said}")
-    print("no crash")
-
-
-main()
+subprocess.run(command(JOB, FOLDER / "good.db", AXES), check=True,
+               stdout=subprocess.DEVNULL)
+good = (FOLDER / "good.db").read_bytes()
+for what, data in {
+        "half": good[:len(good) // 2],
+        "no header": b"\0" * 100 + good[100:],
+        "points": changed(good, "DELETE FROM metrics WHERE id % 7 = 0"),
+        "rejections": changed(good, "DELETE FROM rejections"),
+        "unit": changed(good, "INSERT INTO units VALUES (99, 0, NULL, NULL, NULL, NULL, NULL)"),
+        "facts": changed(good, "DELETE FROM sweep WHERE name = 'axes'"),
+        "tables": changed(good, "DROP TABLE units"),
+}.items():
+    for name, (code, said) in zip(("query", "merge", "sweep"), use(data)):
+        if name != "query":  # which may not touch what is damaged
+            print(f"{what}: {name}: exit code {code}: {said.strip()}")
+chance = random.Random(3)
+for at in range(int(sys.argv[3])):
+    for code, said in use(flipped(good, chance)):
+        if code not in (0, 1, 3) or (code != 0) != bool(said):
+            sys.exit(f"flip {at}: exit code {code}: {said}")
+print("no crash")

@@ -19,21 +19,17 @@ def memory(process):
         return int(file.read().split()[1]) * 4096
 
 
-def main():
-    begin = time.monotonic()
-    with subprocess.Popen(
-            ["foretrace", "sweep", sys.argv[1], "--progress=json",
-             *(f"--sweep={axis}=1..1000" for axis in AXES)],
-            stderr=subprocess.PIPE, text=True) as process:
-        first = json.loads(process.stderr.readline())
-        print("begins in", "time" if time.monotonic() - begin < 10 else "no time")
-        print("of", first["of"])
-        used = []
-        while time.monotonic() - begin < 12 and len(used) < 10:
-            process.stderr.readline()
-            used.append(memory(process))
-        process.kill()
-    print("memory is", "bounded" if max(used) < 200e6 else f"{max(used)} bytes")
-
-
-main()
+begin = time.monotonic()
+with subprocess.Popen(
+        ["foretrace", "sweep", sys.argv[1], "--progress=json",
+         *(f"--sweep={axis}=1..1000" for axis in AXES)],
+        stderr=subprocess.PIPE, text=True) as process:
+    first = json.loads(process.stderr.readline())
+    print("begins in", "time" if time.monotonic() - begin < 10 else "no time")
+    print("of", first["of"])
+    used = []
+    while time.monotonic() - begin < 12 and len(used) < 10:
+        process.stderr.readline()
+        used.append(memory(process))
+    process.kill()
+print("memory is", "bounded" if max(used) < 200e6 else f"{max(used)} bytes")

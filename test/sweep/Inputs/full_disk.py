@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 
-from content import content
+from content import command, content
 
 AXES = ("parallel.world=powers(8,1024)", "parallel.tp=1..8",
         "parallel.pp=1..16", "parallel.cp=1,2,4", "train.micro_batch=1..8",
@@ -28,12 +28,10 @@ CAUSES = ("disk I/O error", "database or disk is full")
 
 
 def sweep(job, database, more, limit=None):
-    command = ["foretrace", "sweep", job, "-o", str(database), "--quiet"]
-    command += [f"--sweep={axis}" for axis in AXES] + more
     most = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
     limits = (most if limit is None else limit, most)
     return subprocess.run(
-        command, check=False, text=True, stdout=subprocess.PIPE,
+        command(job, database, AXES, *more), check=False, text=True, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, preexec_fn=lambda: resource.setrlimit(
             resource.RLIMIT_FSIZE, limits))
 

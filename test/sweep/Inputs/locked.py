@@ -11,18 +11,14 @@ import sqlite3
 import subprocess
 import sys
 
-from content import content
+from content import command, content
 
 DATABASE, JOB = sys.argv[1:3]
-
-
-def command(database, *arguments):
-    return ["foretrace", "sweep", JOB, "--sweep", "parallel.pp=1,2", "-o",
-            database, "--quiet", *arguments]
+AXES = ["parallel.pp=1,2"]
 
 
 def sweep():
-    code = subprocess.run(command(DATABASE), check=False).returncode
+    code = subprocess.run(command(JOB, DATABASE, AXES), check=False).returncode
     print("exit code", code, flush=True)
 
 
@@ -41,29 +37,25 @@ def at_once(program, refusals):
     return done
 
 
-def main():
-    with open(DATABASE + ".lock", "w", encoding="ascii") as lock:
-        fcntl.lockf(lock, fcntl.LOCK_EX)
-        sweep()
+with open(DATABASE + ".lock", "w", encoding="ascii") as lock:
+    fcntl.lockf(lock, fcntl.LOCK_EX)
     sweep()
-    with contextlib.closing(sqlite3.connect(DATABASE)) as db:
-        db.execute("BEGIN EXCLUSIVE")
-        sweep()
+sweep()
+with contextlib.closing(sqlite3.connect(DATABASE)) as db:
+    db.execute("BEGIN EXCLUSIVE")
     sweep()
+sweep()
 
-    shards = [f"{DATABASE}.{i}" for i in (1, 2)]
-    for i, shard in enumerate(shards, 1):
-        if not at_once(command(shard, f"--shard={i}/2"), ["another sweep"]):
-            sys.exit("no sweep was done")
-    merged = DATABASE + ".all"
-    if at_once(["foretrace", "merge", *shards, "-o", merged],
-               ["another sweep", "is there already"]) != 1:
-        sys.exit("not merged once")
-    if content(merged) != content(DATABASE):
-        sys.exit("another content")
-    if left := list(pathlib.Path(merged).parent.glob("*.part*")):
-        sys.exit(f"there is {left}")
-    print("same content")
-
-
-main()
+shards = [f"{DATABASE}.{i}" for i in (1, 2)]
+for i, shard in enumerate(shards, 1):
+    if not at_once(command(JOB, shard, AXES, f"--shard={i}/2"), ["another sweep"]):
+        sys.exit("no sweep was done")
+merged = DATABASE + ".all"
+if at_once(["foretrace", "merge", *shards, "-o", merged],
+           ["another sweep", "is there already"]) != 1:
+    sys.exit("not merged once")
+if content(merged) != content(DATABASE):
+    sys.exit("another content")
+if left := list(pathlib.Path(merged).parent.glob("*.part*")):
+    sys.exit(f"there is {left}")
+print("same content")

@@ -7,14 +7,12 @@ have one place. No texts overlap.
 """
 
 import math
-import pathlib
 import re
 import sqlite3
 import sys
 
-sys.path.append(str(pathlib.Path(__file__).parents[2] / "support"))
-from browser import expect, opened  # noqa: E402
-from overlaps import OVERLAPS  # noqa: E402
+from browser import expect, opened
+from overlaps import OVERLAPS
 
 TICKS = "[...document.querySelectorAll('#scatter text')].map((each) => each.textContent)"
 LEGEND = "[...document.querySelectorAll('#legend span')].map((each) => each.textContent)"
@@ -86,15 +84,11 @@ def check_ties(browser, database):
     browser.drag(browser.centre("#close"))
 
 
-def main():
-    page, tied, name = sys.argv[1:4]
-    database = sqlite3.connect(name)
-    with opened(page) as browser:
-        check(browser, database)
-        check_overlaps(browser)
-    with opened(tied) as browser:
-        check_ties(browser, database)
-        check_overlaps(browser)
-
-
-main()
+page, tied, name = sys.argv[1:4]
+database = sqlite3.connect(name)
+with opened(page) as browser:
+    check(browser, database)
+    check_overlaps(browser)
+with opened(tied) as browser:
+    check_ties(browser, database)
+    check_overlaps(browser)

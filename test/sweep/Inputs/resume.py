@@ -1,36 +1,31 @@
-"""usage: resume.py FOLDER JOB KILLS
+# SPDX-License-Identifier: Apache-2.0
+"""usage: resume.py FOLDER JOB KILLS (database | points)
 
-Kills sweeps so many times, as a whole, in shards, while they are merged, and
-beside a reader; starts them again until they are done, and compares their
-databases with that of a sweep that nobody disturbed.
+Kills sweeps so many times: as a whole, in shards, while they are merged, and beside a
+reader, or while they keep some points and emit them. Starts them again until they are
+done, and compares their databases and files with those of a sweep that nobody disturbed.
 """
 
 import contextlib
 import pathlib
 import random
+import shutil
 import sqlite3
 import subprocess
 import sys
 import time
 
-from content import content
+from content import command, content, sizes
 
-AXES = (
-    "parallel.world=128,256,512,1024",
-    "parallel.tp=1..8",
-    "parallel.pp=1..16",
-    "parallel.cp=1,2,4",
-    "train.micro_batch=1..8",
-    "train.global_batch=powers(64,4096)",
-    "train.sequence=powers(1024,65536)",
-    "parallel.zero=0,1",
-)
+AXES = ("parallel.world=128,256,512,1024", "parallel.tp=1..8", "parallel.pp=1..16",
+        "parallel.cp=1,2,4", "train.micro_batch=1..8", "train.global_batch=powers(64,4096)",
+        "train.sequence=powers(1024,65536)", "parallel.zero=0,1")
+FEWER = ("parallel.world=128,256,512", "parallel.tp=powers(1,8)",
+         "parallel.pp=1,2,4,5,8,10,16,20", "parallel.cp=1,2,4", "train.micro_batch=1..4",
+         "train.global_batch=powers(64,2048)", "train.sequence=powers(1024,32768)",
+         "parallel.zero=0,1")
+EMITTED = ("--keep=pareto(peak, flops, messages)", "--emit=simai,plan")
 MOST_KILLS = 15  # of one program: not all go on where they were
-
-
-def command(job, database, *arguments):
-    sweep = ["foretrace", "sweep", job, "-o", str(database), "--quiet"]
-    return sweep + [f"--sweep={axis}" for axis in AXES] + list(arguments)
 
 
 @contextlib.contextmanager
@@ -78,44 +73,58 @@ class Killer:
 
 
 def kill_whole(killer, job, database):
-    killer.finish(command(job, database))
+    killer.finish(command(job, database, AXES))
 
 
 def kill_read(killer, job, database):
-    killer.finish(command(job, database), lambda: reader(database))
+    killer.finish(command(job, database, AXES), lambda: reader(database))
 
 
 def kill_shards(killer, job, database):
     shards = [f"{database}.{i}" for i in (1, 2)]
     for i, shard in enumerate(shards, 1):
-        killer.finish(command(job, shard, f"--shard={i}/2"))
+        killer.finish(command(job, shard, AXES, f"--shard={i}/2"))
     # What a merge writes is there whole or not at all, and never over a file
     # that is: one killed behind its last step need not, and cannot, go on.
     killer.finish(["foretrace", "merge", *shards, "-o", str(database)],
                   ended=database.exists)
 
 
+def kill_points(killer, job, database):
+    killer.finish(command(job, database, FEWER, *EMITTED))
+
+
+ROUNDS = {"database": (kill_whole, kill_read, kill_shards), "points": (kill_points,)}
+
+
+def state(folder):
+    """The content of the database, and emitted files."""
+    points = folder / "points"
+    return content(folder / "all.db"), {path.relative_to(points): path.read_bytes()
+                                        for path in points.rglob("*") if path.is_file()}
+
+
 def main():
     folder, job = pathlib.Path(sys.argv[1]), sys.argv[2]
-    kills = int(sys.argv[3])
+    kills, kind = int(sys.argv[3]), sys.argv[4]
     begin = time.monotonic()
-    subprocess.run(command(job, folder / "whole.db"), check=True,
+    whole = folder / "whole"
+    whole.mkdir()
+    options = (FEWER, *EMITTED) if kind == "points" else (AXES,)
+    subprocess.run(command(job, whole / "all.db", *options), check=True,
                    stdout=subprocess.DEVNULL)
     # Most starts do not get far, but some are long enough for a unit.
     killer = Killer(max(0.06, (time.monotonic() - begin) / 4))
-    whole = content(folder / "whole.db")
-    rounds = (kill_whole, kill_read, kill_shards)
-    done = 0
-    while killer.kills < kills or done < len(rounds):
-        database = folder / f"{done}.db"
-        rounds[done % len(rounds)](killer, job, database)
-        if content(database) != whole:
-            sys.exit(f"{database} has another content")
-        for left in folder.glob(f"{done}.db*"):
-            left.unlink()
+    wanted, done = state(whole), 0
+    while killer.kills < kills or done < len(ROUNDS[kind]):
+        part = folder / "part"
+        part.mkdir()
+        ROUNDS[kind][done % len(ROUNDS[kind])](killer, job, part / "all.db")
+        if state(part) != wanted:
+            sys.exit(f"round {done}: another content, or other files")
+        shutil.rmtree(part)
         done += 1
-    print(f"{killer.kills} kills, same content: {len(whole['metrics'])}",
-          f"points, {len(whole['units'])} units")
+    print(f"{killer.kills} kills, {sizes(wanted[0])}, {len(wanted[1])} files")
 
 
 main()

@@ -5,14 +5,13 @@ a front by the word: of each place on it the first point is there, and an even s
 of all others.
 """
 
-import json
-import re
 import sqlite3
 import sys
 
+import tool
+
 with open(sys.argv[1], encoding="utf-8") as file:
-    DATA = json.loads(re.search(r'id="data">(.*?)</script>', file.read(),
-                                re.S).group(1))
+    DATA = tool.page_data(file.read())
 X, Y = (f'"{DATA[axis]}"' for axis in "xy")
 with sqlite3.connect(sys.argv[2]) as db:
     accepted = [row[0] for row in db.execute("SELECT id FROM points")]

@@ -13,16 +13,11 @@ import sys
 import time
 
 from cluster import Cluster, NoCluster
-from content import content
+from content import command, content, sizes
 
 # One unit for each of 2 shards. A seed takes a job of its own, and some time.
 AXES = ("seed=1..512", "parallel.tp=1..16", "parallel.pp=1..16")
 SHARDS = 2
-
-
-def command(job, database, *arguments):
-    sweep = ["foretrace", "sweep", job, "-o", str(database), "--quiet"]
-    return sweep + [f"--sweep={axis}" for axis in AXES] + list(arguments)
 
 
 class Round:
@@ -31,7 +26,7 @@ class Round:
     def __init__(self, cluster, job, database):
         self.cluster, self.database = cluster, database
         self.process = subprocess.Popen(
-            command(job, database, f"--shards={SHARDS}", "--engine=slurm",
+            command(job, database, AXES, f"--shards={SHARDS}", "--engine=slurm",
                     "--wait", "--threads=1"),
             text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         said = self.process.stdout.readline()
@@ -94,7 +89,7 @@ def main():
     # So that the daemons are stopped.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
     folder, job = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
-    subprocess.run(command(job, folder / "whole.db"), check=True,
+    subprocess.run(command(job, folder / "whole.db", AXES), check=True,
                    stdout=subprocess.DEVNULL)
     whole = content(folder / "whole.db")
     try:
@@ -106,8 +101,7 @@ def main():
     except NoCluster as why:
         print(f"skipped: {why}")
         return
-    print(f"same content: {len(whole['metrics'])} points,",
-          f"{len(whole['units'])} units")
+    print(sizes(whole))
 
 
 main()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""usage: exact.py FORETRACE JOB
+"""usage: exact.py JOB
 
 Compares what commands print with --exact with their JSON, number by number, and
 prints how many numbers are alike. Without the option no number of a table may be
@@ -8,15 +8,11 @@ longer than people read.
 
 import json
 import re
-import subprocess
 import sys
 
+import tool
+
 MOST_DIGITS = 7
-
-
-def run(*command):
-    return subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True,
-                          stderr=subprocess.DEVNULL).stdout
 
 
 def rows_of(page):
@@ -106,8 +102,7 @@ def check_changes(command, page, document):
     return numbers
 
 
-def check_models(command, text, rows):
-    models = [json.loads(line) for line in rows.splitlines()]
+def check_models(text, models):
     for line, of in zip(text.splitlines(), models, strict=True):
         cells = line.split(";")[0].split()
         assert cells[:3] == [of["model"], str(of["parameters"]), str(of["active"])], line
@@ -119,24 +114,18 @@ def check_readable(command, text):
         assert len(number) <= MOST_DIGITS, (command, number, text)
 
 
-def main():
-    foretrace, job = sys.argv[1:]
-    commands = {("memory", job): check_figures, ("flops", job): check_figures,
-                ("params", job): check_figures, ("time", job): check_figures,
-                ("params", job, "--by=stage"): check_figures,
-                ("volume", job): check_figures, ("plan", job): check_plan,
-                ("diff", job, "--with=parallel.tp=4", "--limit=0"): check_changes}
-    for command, check in commands.items():
-        name = " ".join(word for word in command if word != job)
-        if command[0] != "diff":  # both sides are exact if they would read the same
-            check_readable(name, run(foretrace, *command))
-        page = run(foretrace, *command, "--exact", "--format=md")
-        document = json.loads(run(foretrace, *command, "--format=json"))
-        print(f"{name}: {check(name, page, document)} numbers")
-    text = run(foretrace, "list", "models", "--exact")
-    print("list models:", check_models(
-        "list models", text, run(foretrace, "list", "models", "--format=json")),
-        "numbers")
-
-
-main()
+job = sys.argv[1]
+commands = {("memory", job): check_figures, ("flops", job): check_figures,
+            ("params", job): check_figures, ("time", job): check_figures,
+            ("params", job, "--by=stage"): check_figures,
+            ("volume", job): check_figures, ("plan", job): check_plan,
+            ("diff", job, "--with=parallel.tp=4", "--limit=0"): check_changes}
+for command, check in commands.items():
+    name = " ".join(word for word in command if word != job)
+    if command[0] != "diff":  # both sides are exact if they would read the same
+        check_readable(name, tool.attempt(*command).stdout)
+    page = tool.attempt(*command, "--exact", "--format=md").stdout
+    document = json.loads(tool.attempt(*command, "--format=json").stdout)
+    print(f"{name}: {check(name, page, document)} numbers")
+text = tool.run("list", "models", "--exact")
+print("list models:", check_models(text, tool.rows("list", "models")), "numbers")

@@ -36,30 +36,26 @@ def run(command, folder):
         print(f"{command}: {done.returncode}\n{done.stderr}")
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
-    for name in ("models", "shards"):
-        (folder / name).mkdir(parents=True)
-    for name in ("job.fore", "old.fore", "new.fore"):
-        (folder / name).write_text(JOB, encoding="utf-8")
-    (folder / "config.json").write_text(CONFIG, encoding="utf-8")
-    run("foretrace fmt .", folder)
-    for command in PREPARE.splitlines():
-        run(command, folder)
-    help_text = subprocess.run(["foretrace", "--help"], capture_output=True, text=True,
-                               check=True).stdout
-    commands = re.findall(r"^  (\w+) +- ", help_text, re.M)
-    ran = 0
-    for command in commands:
-        text = subprocess.run(["foretrace", "help", command], capture_output=True, text=True,
-                              check=True).stdout
-        example = re.search(r"^Example:\n  (foretrace .*)$", text, re.M)
-        if not example:
-            print(f"{command}: no example")
-        elif command not in NOT_RUN:
-            run(re.split(r" > | \| ", example[1])[0], folder)
-            ran += 1
-    print(f"{len(commands)} examples, {ran} run")
-
-
-main()
+folder = pathlib.Path(sys.argv[1])
+for name in ("models", "shards"):
+    (folder / name).mkdir(parents=True)
+for name in ("job.fore", "old.fore", "new.fore"):
+    (folder / name).write_text(JOB, encoding="utf-8")
+(folder / "config.json").write_text(CONFIG, encoding="utf-8")
+run("foretrace fmt .", folder)
+for command in PREPARE.splitlines():
+    run(command, folder)
+help_text = subprocess.run(["foretrace", "--help"], capture_output=True, text=True,
+                           check=True).stdout
+commands = re.findall(r"^  (\w+) +- ", help_text, re.M)
+ran = 0
+for command in commands:
+    text = subprocess.run(["foretrace", "help", command], capture_output=True, text=True,
+                          check=True).stdout
+    example = re.search(r"^Example:\n  (foretrace .*)$", text, re.M)
+    if not example:
+        print(f"{command}: no example")
+    elif command not in NOT_RUN:
+        run(re.split(r" > | \| ", example[1])[0], folder)
+        ran += 1
+print(f"{len(commands)} examples, {ran} run")

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-#
-# Communicator groups of random jobs against a model of Megatron-LM's
-# parallel_state.py: two hyper-rectangles of ranks, one for the model and one
-# for its experts. Sizes that a release refuses must be refused.
-"""usage: rank_groups.py FORETRACE JOB"""
+"""usage: rank_groups.py SEED COUNT
+
+Communicator groups of random variants of `random.fore` against a model of Megatron-LM's
+parallel_state.py: two hyper-rectangles of ranks, one for the model and one
+for its experts. Sizes that a release refuses must be refused."""
 
 import collections
 import itertools
 import json
-import random
-import subprocess
-import sys
+
+import tool
 
 RELEASES = ("0.7", "0.9", "0.10", "0.11", "0.15", "0.19")
 # Our group: whether of experts, and its axes.
@@ -36,27 +35,27 @@ def rank_groups(sizes, order, token):
     return sorted(found.values())
 
 
-def job(world):
+def job(draw, world):
     """Random sizes that divide the ranks."""
     def divisor(n):
-        return random.choice([d for d in range(1, n + 1) if n % d == 0])
+        return draw.choice([d for d in range(1, n + 1) if n % d == 0])
     j = {"pp": min(divisor(world), 4)}
     stage = world // j["pp"]
     j["tp"] = divisor(stage)
     j["cp"] = divisor(stage // j["tp"])
     j["dp"] = stage // j["tp"] // j["cp"]
-    j["experts"] = random.random() < 0.7
-    j["pp_last"] = random.random() < 0.5
+    j["experts"] = draw.random() < 0.7
+    j["pp_last"] = draw.random() < 0.5
     # Ranks are folded for experts even if there are none.
-    j["etp"], j["ep"] = random.choice((j["tp"], divisor(stage))), 1
+    j["etp"], j["ep"] = draw.choice((j["tp"], divisor(stage))), 1
     if j["experts"]:
         j["ep"] = divisor(stage // j["etp"])
     elif j["pp_last"] or j["pp"] == 1:
         j["etp"] = j["tp"]
-    elif random.random() < 0.5:
+    elif draw.random() < 0.5:
         j["etp"] = j["tp"] * j["cp"]
     j["edp"] = stage // j["etp"] // j["ep"]
-    j["release"] = random.choice(RELEASES + RELEASES[-3:])
+    j["release"] = draw.choice(RELEASES + RELEASES[-3:])
     return j
 
 
@@ -86,59 +85,31 @@ def generators(j):
             for sizes in (model, experts)]
 
 
-def problem(foretrace, path, j):
-    """What is wrong with the groups of a job, or None."""
-    order = "tp_cp_ep_dp_pp" if j["pp_last"] else "tp_cp_ep_pp_dp"
+def check(case):
+    j = job(case.draw, case.draw.choice((8, 16, 24, 32, 48, 64)))
     world = j["pp"] * j["tp"] * j["cp"] * j["dp"]
-    keys = [f"world={world}", f"rank_order={order}",
-            f'megatron="{j["release"]}"',
-            "sequence_parallel=" + str(j["tp"] > 1).lower()]
-    keys += [f"{key}={j[key]}" for key in ("tp", "cp", "pp", "ep")]
+    keys = {"world": world, "rank_order": "tp_cp_ep_dp_pp" if j["pp_last"] else "tp_cp_ep_pp_dp",
+            "megatron": f'"{j["release"]}"', "sequence_parallel": tool.word(j["tp"] > 1),
+            **{key: j[key] for key in ("tp", "cp", "pp", "ep")}}
     if j["experts"] or j["etp"] != j["tp"]:
-        keys.append(f"etp={j['etp']}")
-    arguments = [a for key in keys for a in ("-D", "parallel." + key)]
-    if not j["experts"]:
-        arguments += ["-D", "experts=false"]
-    run = subprocess.run([foretrace, "groups", path, "--format=json"]
-                         + arguments, check=False, capture_output=True,
-                         text=True)
-    slug = refusal(j)
-    if slug:
-        return None if f"[{slug}]" in run.stderr else f"not {slug}"
-    if run.returncode:
-        return run.stderr
+        keys["etp"] = j["etp"]
+    run = tool.attempt("groups", "random.fore", "--format=json",
+                       *tool.defined({"parallel." + key: value for key, value in keys.items()}),
+                       *([] if j["experts"] else ["-Dexperts=false"]))
+    if slug := refusal(j):
+        assert f"[{slug}]" in run.stderr, f"{j}: not {slug}"
+        return "refused"
+    assert run.returncode == 0, f"{j}: {run.stderr}"
     got = collections.defaultdict(list)
-    for line in run.stdout.splitlines():
-        row = json.loads(line)
+    for row in map(json.loads, run.stdout.splitlines()):
         got[row["group"]].append(row["ranks"])
     model, experts = generators(j)
     for name, (of_experts, token) in GROUPS.items():
-        if of_experts and not j["experts"]:
-            continue
-        expected = (experts if of_experts else model)(token)
-        shown = sorted(got[name]) or [[rank] for rank in range(world)]
-        if shown != expected:
-            return f"{name}\n  expected {expected}\n  got      {shown}"
-    return None
+        if j["experts"] or not of_experts:
+            expected = (experts if of_experts else model)(token)
+            shown = sorted(got[name]) or [[rank] for rank in range(world)]
+            assert shown == expected, f"{j}: {name}\n  expected {expected}\n  got      {shown}"
+    return "met"
 
 
-def main():
-    foretrace, path = sys.argv[1:]
-    random.seed(1)
-    refused = met = 0
-    for _ in range(200):
-        j = job(random.choice((8, 16, 24, 32, 48, 64)))
-        wrong = problem(foretrace, path, j)
-        if wrong:
-            print(f"{j}: {wrong}")
-            return 1
-        if refusal(j):
-            refused += 1
-        else:
-            met += 1
-    print(f"{met} met, {refused} refused")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+tool.cases(check)

@@ -30,29 +30,24 @@ def replace(path, old, new):
     os.replace(other, path)
 
 
-def main():
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # who runs the tests may ignore it
-    folder = pathlib.Path(sys.argv[1])
-    job, model, out = (folder / name for name in ("job.fore", "model.fore", "out.txt"))
-    with out.open("w", encoding="utf-8") as stream:
-        process = subprocess.Popen(["foretrace", "plan", "job.fore", "--watch"], cwd=folder,
-                                   stdout=stream, stderr=subprocess.STDOUT)
-    try:
-        wait_for(out, "24 layer", 1)
-        replace(model, "layers = 24", "layers = 12")
-        wait_for(out, "12 layer", 1)
-        replace(job, "pp = 1", "pp = 5")
-        wait_for(out, "[world-indivisible]", 1)
-        replace(job, "pp = 5", "pp = 2")
-        wait_for(out, "6 layer", 2)
-        process.send_signal(signal.SIGINT)
-        code = process.wait(PATIENCE)
-    finally:
-        process.kill()
-    text = out.read_text(encoding="utf-8")
-    print(f"exit {code}, {text.count('largest stage')} plans, "
-          f"{'with' if chr(27) in text else 'without'} control characters")
-
-
-if __name__ == "__main__":
-    main()
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # who runs the tests may ignore it
+folder = pathlib.Path(sys.argv[1])
+job, model, out = (folder / name for name in ("job.fore", "model.fore", "out.txt"))
+with out.open("w", encoding="utf-8") as stream:
+    process = subprocess.Popen(["foretrace", "plan", "job.fore", "--watch"], cwd=folder,
+                               stdout=stream, stderr=subprocess.STDOUT)
+try:
+    wait_for(out, "24 layer", 1)
+    replace(model, "layers = 24", "layers = 12")
+    wait_for(out, "12 layer", 1)
+    replace(job, "pp = 1", "pp = 5")
+    wait_for(out, "[world-indivisible]", 1)
+    replace(job, "pp = 5", "pp = 2")
+    wait_for(out, "6 layer", 2)
+    process.send_signal(signal.SIGINT)
+    code = process.wait(PATIENCE)
+finally:
+    process.kill()
+text = out.read_text(encoding="utf-8")
+print(f"exit {code}, {text.count('largest stage')} plans, "
+      f"{'with' if chr(27) in text else 'without'} control characters")

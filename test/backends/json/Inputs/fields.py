@@ -9,6 +9,8 @@ import pathlib
 import re
 import sys
 
+import tool
+
 ROW = re.compile(r"^\| `([\w.\[\]]+)` \| \S", re.M)
 
 
@@ -23,21 +25,13 @@ def fields(value, path):
         yield path
 
 
-def main():
-    page = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")
-    # The table of the options has other columns.
-    documented = ROW.findall(page.split("<!-- keys")[0])
-    if len(documented) != len(set(documented)):
-        sys.exit("a field stands twice in the table")
-    written = set()
-    for name in sys.argv[2:]:
-        text = pathlib.Path(name).read_text(encoding="utf-8")
-        written |= set(fields(json.loads(text), ""))
-    for field in sorted(written - set(documented)):
-        print(f"not documented: {field}")
-    for field in sorted(set(documented) - written):
-        print(f"not written: {field}")
-    print(f"{len(written)} fields")
-
-
-main()
+page = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")
+# The table of the options has other columns.
+documented = ROW.findall(page.split("<!-- keys")[0])
+assert len(documented) == len(set(documented)), "a field stands twice in the table"
+written = set()
+for name in sys.argv[2:]:
+    written |= set(fields(json.loads(pathlib.Path(name).read_text("utf-8")), ""))
+tool.report([*(f"not documented: {field}" for field in sorted(written - set(documented))),
+             *(f"not written: {field}" for field in sorted(set(documented) - written))],
+            f"{len(written)} fields")

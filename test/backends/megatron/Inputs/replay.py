@@ -1,19 +1,17 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-#
-# Runs the traces of all ranks of random jobs against each other: every message
-# is received by whom it was sent to, for the chunk it is for, before it is used;
-# the members of every group make the same collective calls in the same order;
-# nobody waits forever.
-"""usage: replay.py FORETRACE SEED COUNT"""
+"""usage: replay.py SEED COUNT
+
+Runs the traces of all ranks of random jobs against each other: every message
+is received by whom it was sent to, for the chunk it is for, before it is used;
+the members of every group make the same collective calls in the same order;
+nobody waits forever."""
 
 import collections
 import pathlib
-import random
 import re
-import subprocess
-import sys
-import tempfile
+
+import tool
+from schedule_text import all_meet
 
 JOB = """model m {{
   vocab = 512 hidden = 64 tied = {tied} attention mha {{ heads = 4 }}
@@ -56,12 +54,12 @@ class Job:
 
     def text(self):
         return JOB.format(
-            tied=str(self.tied).lower(), layers=self.pp * self.vpp,
+            tied=tool.word(self.tied), layers=self.pp * self.vpp,
             experts="experts = 8 topk = 2" if self.has_experts else "",
             samples=self.batches * self.dp, world=self.world(), tp=self.tp,
             pp=self.pp, vpp=self.vpp, dialect=self.dialect,
             ep=f"ep = {self.ep} etp = 1" if self.has_experts else "",
-            sp=str(self.tp > 1 and self.has_experts).lower(),
+            sp=tool.word(self.tp > 1 and self.has_experts),
             schedule="schedule = gpipe" if self.gpipe else "")
 
     def stage(self, rank):
@@ -113,114 +111,40 @@ def events_of(path):
             yield "collective", chunk, (kind, shape)
 
 
-class Rank:
-    """What a rank has received and not used, and where it stands."""
-
-    def __init__(self, events):
-        self.events = list(events)
-        self.at = 0
-        self.waits = False  # in a collective call
-        self.ready = collections.Counter()  # by direction and chunk
-        self.done = collections.Counter()
-
-
-class Run:
-    """All ranks of a job on their way."""
-
-    def __init__(self, job, folder):
-        self.job = job
-        self.ranks = [Rank(events_of(folder / f"rank{i}.txt"))
-                      for i in range(job.world())]
-        self.messages = collections.defaultdict(collections.deque)
-        self.meetings = {}  # by members: the call, and who has come
-
-    def meet(self, index, details):
-        """Takes part in a collective; False if it must wait."""
-        rank = self.ranks[index]
-        kind, call = details
-        members = self.job.members(index, kind)
-        if not rank.waits:
-            first, come = self.meetings.setdefault(members, (call, set()))
-            assert first == call, f"rank {index}: {call}, but others {first}"
-            come.add(index)
-            rank.waits = True
-            if come == set(members):
-                for member in members:
-                    self.ranks[member].at += 1
-                    self.ranks[member].waits = False
-                del self.meetings[members]
-                return True
-        return False
-
-    def step(self, index):
-        """Takes one event of a rank; False if it must wait."""
-        rank, job = self.ranks[index], self.job
-        op, chunk, details = rank.events[rank.at]
-        if op == "collective":
-            return self.meet(index, details)
+def calls_of(job, rank, path):
+    """What a rank does, as `all_meet` takes it. What it uses it has received before."""
+    ready, done = collections.Counter(), collections.Counter()  # by direction and chunk
+    stage = job.stage(rank)
+    for op, chunk, details in events_of(path):
         kind, _, direction = op.partition("_")
-        stage = job.stage(index)
-        if kind == "send":
-            peer, of = job.peer(index, chunk, direction)
-            self.messages[index, peer, direction].append(of)
+        if op == "collective":
+            members = job.members(rank, details[0])
+            yield [(members, details[1], len(members), True)]
+        elif kind == "send":
+            peer, of = job.peer(rank, chunk, direction)
+            yield [((rank, peer, direction), of, 2, False)]
         elif kind == "recv":
-            queue = self.messages[job.source(index, direction), index,
-                                  direction]
-            if not queue:
-                return False
-            sent = queue.popleft()
-            assert sent == chunk, f"rank {index} gets chunk {sent}, not {chunk}"
-            rank.ready[direction, chunk] += 1
+            ready[direction, chunk] += 1
+            yield [((job.source(rank, direction), rank, direction), chunk, 2, True)]
         else:
             direction = FORWARD if op == "forward_step" else BACKWARD
             is_end = ((stage, chunk) == (0, 0) if direction == FORWARD
                       else (stage, chunk) == (job.pp - 1, job.vpp - 1))
-            if not is_end:
-                rank.ready[direction, chunk] -= 1
-                assert rank.ready[direction, chunk] >= 0, f"rank {index}: {op}"
-            rank.done[direction, chunk] += 1
-            assert rank.done[BACKWARD, chunk] <= rank.done[FORWARD, chunk]
-        rank.at += 1
-        return True
-
-    def finish(self):
-        """Runs all ranks to the end."""
-        moved = True
-        while moved:
-            moved = False
-            for index, rank in enumerate(self.ranks):
-                while rank.at < len(rank.events) and self.step(index):
-                    moved = True
-        for index, rank in enumerate(self.ranks):
-            assert rank.at == len(rank.events), (
-                f"rank {index} waits at {rank.events[rank.at]}")
-            for chunk in range(self.job.vpp):
-                for direction in FORWARD, BACKWARD:
-                    assert rank.done[direction, chunk] == self.job.batches
-                    assert rank.ready[direction, chunk] == 0
-        assert not any(self.messages.values()), "a message nobody receives"
-        assert not self.meetings, "a call that not all members make"
+            ready[direction, chunk] -= not is_end
+            done[direction, chunk] += 1
+            assert ready[direction, chunk] >= 0, f"rank {rank}: {op}"
+            assert done[BACKWARD, chunk] <= done[FORWARD, chunk]
+    for chunk in range(job.vpp):
+        for direction in FORWARD, BACKWARD:
+            assert done[direction, chunk] == job.batches
+            assert ready[direction, chunk] == 0
 
 
-def main():
-    foretrace, seed, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    rng = random.Random(seed)
-    ranks = 0
-    for _ in range(count):
-        job = Job(rng)
-        with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
-            path = folder / "job.fore"
-            path.write_text(job.text(), encoding="utf-8")
-            subprocess.run([foretrace, "compile", str(path), "-o",
-                            f"{folder}/", "--quiet"], check=True)
-            try:
-                Run(job, folder).finish()
-            except AssertionError as error:
-                sys.exit(f"{job.text()}{error}")
-        ranks += job.world()
-    print(f"{count} jobs, {ranks} ranks")
+def check(case):
+    job = Job(case.draw)
+    tool.run("compile", case.write(job.text()), "-o", case.stem + "/", "--quiet")
+    assert all_meet([list(calls_of(job, rank, pathlib.Path(case.stem, f"rank{rank}.txt")))
+                     for rank in range(job.world())]), "some wait for ever, or meet another call"
 
 
-if __name__ == "__main__":
-    main()
+tool.cases(check)

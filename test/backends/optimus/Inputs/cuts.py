@@ -1,14 +1,14 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-#
-# Cuts a model into every legal number of stages: each leaf module is on one
-# stage, in order; what a stage reads was made before, and everything that is sent
-# was asked for.
-"""usage: cuts.py FORETRACE JOB LAYERS STAGES..."""
+"""usage: cuts.py JOB LAYERS STAGES...
+
+Cuts a model into every legal number of stages: each leaf module is on one
+stage, in order; what a stage reads was made before, and everything that is sent
+was asked for."""
 
 import json
-import subprocess
 import sys
+
+import tool
 
 SLOTS = ["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj",
          "self_attn.o_proj", "mlp.gate_proj", "mlp.act_fn", "mlp.up_proj",
@@ -53,18 +53,8 @@ def check(plan, layers, stages):
         assert len(boundary["tensors"]) >= 1
 
 
-def main():
-    foretrace, job, layers = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    for stages in map(int, sys.argv[4:]):
-        output = subprocess.run(
-            [foretrace, "compile", job, "-D", f"pp={stages}", "-o", "-",
-             "--quiet"], check=True, stdout=subprocess.PIPE).stdout
-        try:
-            check(json.loads(output), layers, stages)
-        except AssertionError as error:
-            sys.exit(f"pp = {stages}: {error}")
-    print(f"{len(sys.argv) - 4} plans")
-
-
-if __name__ == "__main__":
-    main()
+job, layers, *stages = sys.argv[1:]
+for count in stages:
+    check(json.loads(tool.run("compile", job, f"-Dpp={count}", "-o", "-", "--quiet")),
+          int(layers), int(count))
+print(f"{len(stages)} plans")

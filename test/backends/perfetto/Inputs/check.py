@@ -30,21 +30,17 @@ def check_thread(slices):
         open_ends.append(end)
 
 
-def main():
-    with open(sys.argv[1], encoding="utf-8") as file:
-        trace = json.load(file, parse_float=decimal.Decimal)
-    names, threads = {}, collections.defaultdict(list)
-    for event in trace["traceEvents"]:
-        if event["name"] == "process_name":
-            names[event["pid"]] = event["args"]["name"]
-        if event["ph"] == "X":
-            threads[event["pid"], event["tid"]].append(event)
-    for (pid, _), slices in threads.items():
-        check_thread(slices)
-        counts = collections.Counter(event["cat"] for event in slices)
-        ends = max(event["ts"] + event["dur"] for event in slices)
-        print(f"{names[pid]}:", *(f"{category} {count}" for category, count
-                                  in sorted(counts.items())), f"until {ends}")
-
-
-main()
+with open(sys.argv[1], encoding="utf-8") as file:
+    trace = json.load(file, parse_float=decimal.Decimal)
+names, threads = {}, collections.defaultdict(list)
+for event in trace["traceEvents"]:
+    if event["name"] == "process_name":
+        names[event["pid"]] = event["args"]["name"]
+    if event["ph"] == "X":
+        threads[event["pid"], event["tid"]].append(event)
+for (pid, _), slices in threads.items():
+    check_thread(slices)
+    counts = collections.Counter(event["cat"] for event in slices)
+    ends = max(event["ts"] + event["dur"] for event in slices)
+    print(f"{names[pid]}:", *(f"{category} {count}" for category, count
+                              in sorted(counts.items())), f"until {ends}")

@@ -6,11 +6,9 @@ Holds the table of changes on a page in headless Chromium against that of
 """
 
 import json
-import pathlib
 import sys
 
-sys.path.append(str(pathlib.Path(__file__).parents[3] / "support"))
-from browser import opened  # noqa: E402
+from browser import opened
 
 with open(sys.argv[2], encoding="utf-8") as file:
     WANTED = [row["change"] for row in json.load(file)["changes"]]

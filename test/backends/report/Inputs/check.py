@@ -9,7 +9,6 @@ import html.parser
 import json
 import math
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
@@ -124,34 +123,30 @@ def check_gap(stage):
             and steps[half][0] == end)
 
 
-def main():
-    text = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")
-    scripts = Scripts()
-    scripts.feed(text)
-    data = json.loads(scripts.texts["application/json"])
-    if not is_script(scripts.texts["script"]):
-        sys.exit("the script is none")
-    check_terms(data["terms"])
-    if not all(term.get("where") for term in data["terms"]
-               if isinstance(term, dict) and term["why"] == "stated"):
-        sys.exit("a key that the job states is nowhere")
-    if not check_values([data["plan"], data["sections"]], data["terms"]):
-        sys.exit("no number is explained")
-    picture = data.get("picture", {})
-    if not all(map(check_gap, picture.get("stages", []))):
-        sys.exit("what is left out is not between the steps that are drawn")
-    print(f"job {data['plan']['job']},",
-          "less than a megabyte" if len(text) < 1_000_000 else "too long")
-    print(f"picture: {len(picture.get('stages', []))} stages,",
-          picture.get("note") or "all of it")
-    print(f"nodes: {len(data['nodes']['shown'])} of {data['nodes']['count']},",
-          "groups:", *data["nodes"]["groups"])
-    print("sections:", *(section["name"] for section in data["sections"]))
-    for section in data["sections"]:
-        if not section["named"] and not section["tables"]:
-            print(section["name"], "alone:", *section["notes"])
-        elif found := unexplained(section):
-            print(section["name"], "unexplained:", *found)
-
-
-main()
+text = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")
+scripts = Scripts()
+scripts.feed(text)
+data = json.loads(scripts.texts["application/json"])
+if not is_script(scripts.texts["script"]):
+    sys.exit("the script is none")
+check_terms(data["terms"])
+if not all(term.get("where") for term in data["terms"]
+           if isinstance(term, dict) and term["why"] == "stated"):
+    sys.exit("a key that the job states is nowhere")
+if not check_values([data["plan"], data["sections"]], data["terms"]):
+    sys.exit("no number is explained")
+picture = data.get("picture", {})
+if not all(map(check_gap, picture.get("stages", []))):
+    sys.exit("what is left out is not between the steps that are drawn")
+print(f"job {data['plan']['job']},",
+      "less than a megabyte" if len(text) < 1_000_000 else "too long")
+print(f"picture: {len(picture.get('stages', []))} stages,",
+      picture.get("note") or "all of it")
+print(f"nodes: {len(data['nodes']['shown'])} of {data['nodes']['count']},",
+      "groups:", *data["nodes"]["groups"])
+print("sections:", *(section["name"] for section in data["sections"]))
+for section in data["sections"]:
+    if not section["named"] and not section["tables"]:
+        print(section["name"], "alone:", *section["notes"])
+    elif found := unexplained(section):
+        print(section["name"], "unexplained:", *found)

@@ -59,23 +59,19 @@ def lab(rgb):
     return 116 * y - 16, 500 * (x - y), 200 * (y - z)
 
 
-def main():
-    text = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")
-    light, dark = (dict(re.findall(r"--([a-z0-9-]+): (#\w{6});", part))
-                   for part in (text.split("@media")[0],
-                                text.split("[data-theme=\"dark\"]")[1]))
-    for theme, colours in ("light", light), ("dark", dark):
-        for picture, names in PICTURES.items():
-            for kind, matrix in SEEN.items():
-                seen = {name: lab(times(matrix, linear(colours[name])))
-                        for name in names}
-                for a, b in itertools.combinations(names, 2):
-                    apart = sum((p - q)**2
-                                for p, q in zip(seen[a], seen[b]))**0.5
-                    if apart < LEAST:
-                        sys.exit(f"{picture}, {theme}, {kind}: {a} and {b} are "
-                                 f"{apart:.1f} apart")
-    print(len(PICTURES), "pictures can be told apart")
-
-
-main()
+text = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")
+light, dark = (dict(re.findall(r"--([a-z0-9-]+): (#\w{6});", part))
+               for part in (text.split("@media")[0],
+                            text.split("[data-theme=\"dark\"]")[1]))
+for theme, colours in ("light", light), ("dark", dark):
+    for picture, names in PICTURES.items():
+        for kind, matrix in SEEN.items():
+            seen = {name: lab(times(matrix, linear(colours[name])))
+                    for name in names}
+            for a, b in itertools.combinations(names, 2):
+                apart = sum((p - q)**2
+                            for p, q in zip(seen[a], seen[b]))**0.5
+                if apart < LEAST:
+                    sys.exit(f"{picture}, {theme}, {kind}: {a} and {b} are "
+                             f"{apart:.1f} apart")
+print(len(PICTURES), "pictures can be told apart")

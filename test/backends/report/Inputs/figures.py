@@ -9,10 +9,11 @@ have theirs in order, and what is read of a number, `1.5 GiB`, is that number ro
 import json
 import pathlib
 import re
-import subprocess
 import sys
 
-from pages import expect, open_all, opened
+import tool
+from browser import expect, opened
+from pages import open_all
 
 UNITS = {"": 1, "%": 1e4, "steps": 1, "GPU": 1}
 UNITS |= {name: 1024**power for power, name in enumerate(
@@ -134,16 +135,17 @@ def check_explanations(browser):
 
 def documents_of(job):
     """The plan, then the answers of the commands that have one."""
-    commands = [["compile", job, "--emit=json", "--stdout", "--quiet"]]
-    commands += [[name, job, "--format=json"] for name in ("memory", "flops", "time", "volume", "params")]
-    answers = [subprocess.run(["foretrace", *command], capture_output=True, text=True) for command in commands]
-    return [json.loads(answer.stdout) for answer in answers if answer.returncode == 0]
+    yield tool.plan(job)
+    for name in ("memory", "flops", "time", "volume", "params"):
+        done = tool.attempt(name, job, "--format=json")
+        if done.returncode == 0:
+            yield json.loads(done.stdout)
 
 
 def check(job):
     page = pathlib.Path(job).with_suffix(".html")
-    subprocess.run(["foretrace", "report", job, "--quiet", "-o", page], check=True)
-    documents = documents_of(job)
+    tool.run("report", job, "--quiet", "-o", page)
+    documents = list(documents_of(job))
     print(job, len(documents), "documents")
     with opened(page) as browser:
         open_all(browser)

@@ -10,7 +10,8 @@ import pathlib
 import re
 import sys
 
-from pages import BOXES, opened
+from browser import opened
+from pages import BOXES
 
 
 def boxes_of(svg):
@@ -26,19 +27,14 @@ def hexadecimal(fill):
     return "#" + "".join(f"{int(part):02x}" for part in re.findall(r"\d+", fill))
 
 
-def main():
-    page, svg = map(pathlib.Path, sys.argv[1:3])
-    with opened(page) as browser:
-        drawn = browser.evaluate(
-            BOXES + ".filter(({isStep}) => isStep)"
-            ".map(({fill, height}) => [fill, height < 18])")
-    shown = collections.Counter(
-        (hexadecimal(fill), is_half) for fill, is_half in drawn)
-    wanted = boxes_of(svg.read_text(encoding="utf-8"))
-    if shown != wanted:
-        sys.exit(f"the page draws {shown}, the picture {wanted}")
-    print(sum(n for (_, is_half), n in shown.items() if is_half), "halves alike")
-
-
-if __name__ == "__main__":
-    main()
+page, svg = map(pathlib.Path, sys.argv[1:3])
+with opened(page) as browser:
+    drawn = browser.evaluate(
+        BOXES + ".filter(({isStep}) => isStep)"
+        ".map(({fill, height}) => [fill, height < 18])")
+shown = collections.Counter(
+    (hexadecimal(fill), is_half) for fill, is_half in drawn)
+wanted = boxes_of(svg.read_text(encoding="utf-8"))
+if shown != wanted:
+    sys.exit(f"the page draws {shown}, the picture {wanted}")
+print(sum(n for (_, is_half), n in shown.items() if is_half), "halves alike")

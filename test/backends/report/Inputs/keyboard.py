@@ -6,7 +6,7 @@ Uses a report with nothing but keys: tiles, explanations, tables, the timeline.
 
 import sys
 
-from pages import expect, opened
+from browser import expect, opened
 
 FOCUS = "document.activeElement.dataset.at || document.activeElement.id"
 
@@ -19,43 +19,39 @@ def tab_to(browser, place, most=400):
     sys.exit(f"{place} is not reached")
 
 
-def main():
-    with opened(sys.argv[1]) as browser:
-        tab_to(browser, "tile/peak")
-        expect("focus is seen", browser.evaluate(
-            "getComputedStyle(document.activeElement).outlineStyle"), "solid")
-        browser.press("Enter", "\r")
-        expect("panel", browser.evaluate(
-            "document.querySelector('#panel').hidden"), False)
-        expect("its title", browser.evaluate(FOCUS), "panel-title")
-        browser.press("Escape")
-        expect("panel closes", browser.evaluate(
-            "document.querySelector('#panel').hidden"))
-        expect("focus returns", browser.evaluate(FOCUS), "tile/peak")
-        tab_to(browser, "gantt")
-        browser.press("+", "+")
-        browser.press("ArrowRight")
-        expect("zoom and move", browser.evaluate("state.view"), [0.375, 0.875])
-        browser.press("0", "0")
-        expect("all", browser.evaluate("state.view"), [0, 1])
-        tab_to(browser, "stages/sort/3")
-        browser.press("Enter", "\r")
-        peaks = "[...document.querySelectorAll('#stages tbody tr')].map(" \
-            "(row) => Number(row.cells[3].querySelector('[data-value]')" \
-            ".dataset.value))"
-        shown = browser.evaluate(peaks)
-        expect("sorted", shown, sorted(shown, reverse=True))
-        expect("focus stays", browser.evaluate(FOCUS), "stages/sort/3")
-        browser.press("Enter", "\r")
-        expect("the other way", browser.evaluate(peaks), sorted(shown))
-        tab_to(browser, "blocks/copy")
-        browser.evaluate("Object.defineProperty(navigator, 'clipboard', {value:"
-                         " {writeText: async (text) => { window.copied = text; }}})")
-        browser.press("Enter", "\r")
-        rows = browser.evaluate("window.copied").splitlines()
-        print(rows[0])
-        expect("rows", [row.split(",")[0] for row in rows[1:]],
-               browser.evaluate("plan.blocks.map(({block}) => block)"))
-
-
-main()
+with opened(sys.argv[1]) as browser:
+    tab_to(browser, "tile/peak")
+    expect("focus is seen", browser.evaluate(
+        "getComputedStyle(document.activeElement).outlineStyle"), "solid")
+    browser.press("Enter", "\r")
+    expect("panel", browser.evaluate(
+        "document.querySelector('#panel').hidden"), False)
+    expect("its title", browser.evaluate(FOCUS), "panel-title")
+    browser.press("Escape")
+    expect("panel closes", browser.evaluate(
+        "document.querySelector('#panel').hidden"))
+    expect("focus returns", browser.evaluate(FOCUS), "tile/peak")
+    tab_to(browser, "gantt")
+    browser.press("+", "+")
+    browser.press("ArrowRight")
+    expect("zoom and move", browser.evaluate("state.view"), [0.375, 0.875])
+    browser.press("0", "0")
+    expect("all", browser.evaluate("state.view"), [0, 1])
+    tab_to(browser, "stages/sort/3")
+    browser.press("Enter", "\r")
+    peaks = "[...document.querySelectorAll('#stages tbody tr')].map(" \
+        "(row) => Number(row.cells[3].querySelector('[data-value]')" \
+        ".dataset.value))"
+    shown = browser.evaluate(peaks)
+    expect("sorted", shown, sorted(shown, reverse=True))
+    expect("focus stays", browser.evaluate(FOCUS), "stages/sort/3")
+    browser.press("Enter", "\r")
+    expect("the other way", browser.evaluate(peaks), sorted(shown))
+    tab_to(browser, "blocks/copy")
+    browser.evaluate("Object.defineProperty(navigator, 'clipboard', {value:"
+                     " {writeText: async (text) => { window.copied = text; }}})")
+    browser.press("Enter", "\r")
+    rows = browser.evaluate("window.copied").splitlines()
+    print(rows[0])
+    expect("rows", [row.split(",")[0] for row in rows[1:]],
+           browser.evaluate("plan.blocks.map(({block}) => block)"))

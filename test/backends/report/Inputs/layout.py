@@ -8,7 +8,8 @@ and text can be told from its ground.
 
 import sys
 
-from pages import expect, open_all, opened
+from browser import expect, opened
+from pages import open_all
 from overlaps import OVERLAPS
 
 # The texts with less contrast than WCAG AA asks for: 4.5, or 3 of large ones.
@@ -39,32 +40,28 @@ FAINT = """(() => {
   return [...faint].slice(0, 5); })()"""
 
 
-def main():
-    with opened(sys.argv[1]) as browser:
-        open_all(browser)
-        texts = 0
-        for width in (390, 1440):
-            browser.resize(width, 900)
-            seen = browser.evaluate(OVERLAPS + "('body')")
-            expect(f"overlaps at {width}", seen["found"], [])
-            texts += seen["texts"]
-            expect(f"wider than {width}", browser.evaluate(
-                "document.documentElement.scrollWidth > innerWidth"), False)
-            browser.evaluate("document.querySelector('#tile-peak').click();"
-                             "document.querySelectorAll('#explanation details')"
-                             ".forEach((each) => { each.open = true; })")
-            browser.settle()
-            expect(f"overlaps in the panel at {width}",
-                   browser.evaluate(OVERLAPS + "('#panel')")["found"], [])
-            browser.evaluate("document.querySelector('#close').click()")
-        for theme in ("light", "dark"):
-            browser.set_theme(theme)
-            expect(f"theme {theme}", browser.evaluate(
-                "document.documentElement.dataset.theme"), theme)
-            expect(f"faint in {theme}", browser.evaluate(FAINT), [])
-        browser.call("Page.printToPDF")
-        if texts < 300:
-            sys.exit(f"only {texts} texts")
-
-
-main()
+with opened(sys.argv[1]) as browser:
+    open_all(browser)
+    texts = 0
+    for width in (390, 1440):
+        browser.resize(width, 900)
+        seen = browser.evaluate(OVERLAPS + "('body')")
+        expect(f"overlaps at {width}", seen["found"], [])
+        texts += seen["texts"]
+        expect(f"wider than {width}", browser.evaluate(
+            "document.documentElement.scrollWidth > innerWidth"), False)
+        browser.evaluate("document.querySelector('#tile-peak').click();"
+                         "document.querySelectorAll('#explanation details')"
+                         ".forEach((each) => { each.open = true; })")
+        browser.settle()
+        expect(f"overlaps in the panel at {width}",
+               browser.evaluate(OVERLAPS + "('#panel')")["found"], [])
+        browser.evaluate("document.querySelector('#close').click()")
+    for theme in ("light", "dark"):
+        browser.set_theme(theme)
+        expect(f"theme {theme}", browser.evaluate(
+            "document.documentElement.dataset.theme"), theme)
+        expect(f"faint in {theme}", browser.evaluate(FAINT), [])
+    browser.call("Page.printToPDF")
+    if texts < 300:
+        sys.exit(f"only {texts} texts")

@@ -1,13 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A report in headless Chromium, for the other scripts of this folder."""
 
-import pathlib
-import sys
-
-sys.path.append(str(pathlib.Path(__file__).parents[3] / "support"))
-from browser import expect, opened  # noqa: E402, F401
-
-
 # The boxes of the timeline, each with the path that it is in, which has all of a
 # colour; `steps`: the names of the colours of steps.
 BOXES = """(() => {

@@ -6,7 +6,7 @@ Prints the first sentence of a report.
 
 import sys
 
-from pages import opened
+from browser import opened
 
 with opened(sys.argv[1]) as browser:
     print(browser.text("#sentence"))

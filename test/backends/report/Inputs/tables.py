@@ -11,31 +11,28 @@ import json
 import pathlib
 import sys
 
-from pages import expect, open_all, opened
+from browser import expect, opened
+from pages import open_all
 
 
-def main():
-    volume = json.loads(pathlib.Path(sys.argv[2]).read_text(encoding="utf-8"))
-    with opened(sys.argv[1]) as browser:
-        expect("folded", browser.evaluate(
-            "foldRows([['0', '7'], ['1-2', '7'], ['3', '8'], ['5', '8'], "
-            "['moe', '8'], ['6', '8']])"),
-               [["0-2", "7"], ["3", "8"], ["5", "8"], ["moe", "8"], ["6", "8"]])
-        open_all(browser)
-        expect("one unit", browser.evaluate(
-            "[...document.querySelectorAll('#volume-groups tbody .right')]"
-            ".every((cell) => /^[<\\d., ]+$/.test(cell.textContent))"))
-        browser.evaluate(
-            "Object.defineProperty(navigator, 'clipboard', {value: {writeText:"
-            " async (text) => { window.copied = text; }}});"
-            "document.querySelector('[data-at=\"volume-groups/copy\"]').click()")
-        browser.settle()
-        rows = list(csv.reader(browser.evaluate("window.copied").splitlines()))
-        expect("copied", rows[1:], [
-            [group["group"], *(str(group[key]) for key in (
-                "size", "message", "sent", "cross_node"))]
-            for group in volume["groups"]])
-        print(",".join(rows[0]))
-
-
-main()
+volume = json.loads(pathlib.Path(sys.argv[2]).read_text(encoding="utf-8"))
+with opened(sys.argv[1]) as browser:
+    expect("folded", browser.evaluate(
+        "foldRows([['0', '7'], ['1-2', '7'], ['3', '8'], ['5', '8'], "
+        "['moe', '8'], ['6', '8']])"),
+           [["0-2", "7"], ["3", "8"], ["5", "8"], ["moe", "8"], ["6", "8"]])
+    open_all(browser)
+    expect("one unit", browser.evaluate(
+        "[...document.querySelectorAll('#volume-groups tbody .right')]"
+        ".every((cell) => /^[<\\d., ]+$/.test(cell.textContent))"))
+    browser.evaluate(
+        "Object.defineProperty(navigator, 'clipboard', {value: {writeText:"
+        " async (text) => { window.copied = text; }}});"
+        "document.querySelector('[data-at=\"volume-groups/copy\"]').click()")
+    browser.settle()
+    rows = list(csv.reader(browser.evaluate("window.copied").splitlines()))
+    expect("copied", rows[1:], [
+        [group["group"], *(str(group[key]) for key in (
+            "size", "message", "sent", "cross_node"))]
+        for group in volume["groups"]])
+    print(",".join(rows[0]))

@@ -4,10 +4,10 @@
 Prints the tiles of a report, with exact numbers, and their terms.
 """
 
-import json
 import pathlib
-import re
 import sys
+
+import tool
 
 
 def exact(number):
@@ -19,16 +19,10 @@ def words(phrase):
                    for part in phrase)
 
 
-def main():
-    text = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")
-    data = json.loads(re.search(r'type="application/json">(.*?)</script>', text,
-                                re.DOTALL)[1])
-    for tile in data["tiles"]:
-        why = f" ({tile['why']})" if "why" in tile else ""
-        print(f"{tile['key']} {tile['verdict']}:", " | ".join(
-            words(tile[part]) for part in ("headline", "detail", "reason")) + why)
-        for term in tile["terms"]:
-            print(term["title"], exact(term["value"]))
-
-
-main()
+data = tool.page_data(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
+for tile in data["tiles"]:
+    why = f" ({tile['why']})" if "why" in tile else ""
+    print(f"{tile['key']} {tile['verdict']}:", " | ".join(
+        words(tile[part]) for part in ("headline", "detail", "reason")) + why)
+    for term in tile["terms"]:
+        print(term["title"], exact(term["value"]))

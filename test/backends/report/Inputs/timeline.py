@@ -10,7 +10,8 @@ import json
 import pathlib
 import sys
 
-from pages import BOXES, expect, opened
+from browser import expect, opened
+from pages import BOXES
 
 
 def steps(browser):
@@ -37,51 +38,47 @@ def tip(browser, *place):
         "document.querySelector('#tip').hidden") else []
 
 
-def main():
-    plan = json.loads(pathlib.Path(sys.argv[2]).read_text(encoding="utf-8"))
-    schedule = plan["schedule"]
-    every = 2 * schedule["pp"] * schedule["chunks_per_stage"] * schedule[
-        "micro_batches"]
-    with opened(sys.argv[1]) as browser:
-        expect("steps", steps(browser), every)
-        # The time that it takes to draw does not grow with the steps.
-        expect("a path for each colour", *browser.evaluate(
-            "[document.querySelectorAll('#gantt path').length,"
-            f" new Set({BOXES}.map(({{name}}) => name)).size]"))
-        expect("end of the iteration", browser.evaluate("data.picture.length"),
-               plan["time"])
-        expect("updates", fills(browser, "update"), schedule["pp"])
-        browser.evaluate("document.querySelector('#timeline').scrollIntoView("
-                         "{behavior: 'instant'})")
-        of_step = tip(browser, *centre_of(browser, "({isStep}) => isStep"))
-        expect("tip", of_step[0],
-               "forward_step of micro-batch 0, chunk 0 of stage 0")
-        expect("communication of a step", any(
-            "exposed communication" in line for line in of_step))
-        expect("tip of an update", tip(browser, *centre_of(
-            browser, "({name}) => name === 'update'"))[0],
-               "update of stage 0, once an iteration")
-        # The last stage waits for the first one.
-        x, y = centre_of(browser, "({name, y}) => name === 'bubble' && y > 20")
-        left = browser.evaluate("document.querySelector('#gantt')"
-                                ".getBoundingClientRect().x + gantt.left")
-        expect("no tip where a stage is idle", tip(browser, left + 1, y), [])
-        for _ in range(4):
-            browser.drag(browser.centre("#zoom-in"))
-        expect("fewer steps", 0 < steps(browser) < every)
-        expect("exposed", fills(browser, "communication") > 0)
-        expect("overlapped", fills(browser, "overlapped") > 0)
-        browser.drag(browser.centre("#zoom-all"))
-        expect("all again", steps(browser), every)
-        # The first two ranks are in one tp group, and in two dp groups.
-        expect("colours of ranks", browser.evaluate(
-            "['tp', 'dp'].map((group) => {"
-            "  const select = document.querySelector('#nodes-group');"
-            "  select.value = group;"
-            "  select.dispatchEvent(new Event('change'));"
-            "  const [first, second] = document.querySelectorAll('#nodes li');"
-            "  return first.style.background === second.style.background; })"),
-               [True, False])
-
-
-main()
+plan = json.loads(pathlib.Path(sys.argv[2]).read_text(encoding="utf-8"))
+schedule = plan["schedule"]
+every = 2 * schedule["pp"] * schedule["chunks_per_stage"] * schedule[
+    "micro_batches"]
+with opened(sys.argv[1]) as browser:
+    expect("steps", steps(browser), every)
+    # The time that it takes to draw does not grow with the steps.
+    expect("a path for each colour", *browser.evaluate(
+        "[document.querySelectorAll('#gantt path').length,"
+        f" new Set({BOXES}.map(({{name}}) => name)).size]"))
+    expect("end of the iteration", browser.evaluate("data.picture.length"),
+           plan["time"])
+    expect("updates", fills(browser, "update"), schedule["pp"])
+    browser.evaluate("document.querySelector('#timeline').scrollIntoView("
+                     "{behavior: 'instant'})")
+    of_step = tip(browser, *centre_of(browser, "({isStep}) => isStep"))
+    expect("tip", of_step[0],
+           "forward_step of micro-batch 0, chunk 0 of stage 0")
+    expect("communication of a step", any(
+        "exposed communication" in line for line in of_step))
+    expect("tip of an update", tip(browser, *centre_of(
+        browser, "({name}) => name === 'update'"))[0],
+           "update of stage 0, once an iteration")
+    # The last stage waits for the first one.
+    x, y = centre_of(browser, "({name, y}) => name === 'bubble' && y > 20")
+    left = browser.evaluate("document.querySelector('#gantt')"
+                            ".getBoundingClientRect().x + gantt.left")
+    expect("no tip where a stage is idle", tip(browser, left + 1, y), [])
+    for _ in range(4):
+        browser.drag(browser.centre("#zoom-in"))
+    expect("fewer steps", 0 < steps(browser) < every)
+    expect("exposed", fills(browser, "communication") > 0)
+    expect("overlapped", fills(browser, "overlapped") > 0)
+    browser.drag(browser.centre("#zoom-all"))
+    expect("all again", steps(browser), every)
+    # The first two ranks are in one tp group, and in two dp groups.
+    expect("colours of ranks", browser.evaluate(
+        "['tp', 'dp'].map((group) => {"
+        "  const select = document.querySelector('#nodes-group');"
+        "  select.value = group;"
+        "  select.dispatchEvent(new Event('change'));"
+        "  const [first, second] = document.querySelectorAll('#nodes li');"
+        "  return first.style.background === second.style.background; })"),
+           [True, False])

@@ -119,13 +119,8 @@ def adapted():
     return HEADER.format(8, 4, 4, " vpp: 8", 1, 128, f" pp_comm {message}"), rows
 
 
-def main():
-    header, rows = {"dense": dense, "adapted": adapted}[sys.argv[1]]()
-    print(header)
-    print(len(rows))
-    for fields in rows:
-        print(*fields, sep="\t")
-
-
-if __name__ == "__main__":
-    main()
+header, rows = {"dense": dense, "adapted": adapted}[sys.argv[1]]()
+print(header)
+print(len(rows))
+for fields in rows:
+    print(*fields, sep="\t")

@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-#
-# Compiles random jobs, applies with -D all that the notes of errors offer, and
-# holds the result against what is promised: the error is gone, a job with one
-# error is legal, and so is one with several that the first offers for all are
-# applied to. Of a job with one error small keys are also searched for a nearer
-# legal value.
-"""usage: nearest.py FORETRACE SEED JOBS"""
+"""usage: nearest.py SEED COUNT
+
+Compiles random jobs, applies with -D all that the notes of errors offer, and
+holds the result against what is promised: the error is gone, a job with one
+error is legal, and so is one with several that the first offers for all are
+applied to. Of a job with one error small keys are also searched for a nearer
+legal value."""
 
 import json
-import pathlib
-import random
 import re
-import subprocess
-import sys
-import tempfile
+
+import tool
 
 PATHS = {"kv_heads": "model.attention", "global_batch": "train",
          "sequence": "train"}
@@ -61,17 +58,15 @@ parallel {{ world = {job['world']}  tp = {job['tp']}  cp = {job['cp']}
     return text, job
 
 
-def errors_of(tool, path, changes):
+def errors_of(job, changes):
     """The errors of the job with (key, value) changed."""
     given = [f"-D{PATHS.get(key, 'parallel')}.{key}={value}"
              for key, value in changes]
-    process = subprocess.run(
-        [tool, "compile", path, "--emit=ir", "-o", "/dev/null", "--quiet",
-         "--diagnostics=json", *given], check=False, capture_output=True,
-        text=True)
-    found = [json.loads(line) for line in process.stderr.splitlines()]
+    done = tool.attempt("compile", job, "--emit=ir", "-o", "/dev/null", "--quiet",
+                        "--diagnostics=json", *given)
+    found = [json.loads(line) for line in done.stderr.splitlines()]
     errors = [d for d in found if d["severity"] == "error"]
-    assert process.returncode == (1 if errors else 0), process
+    assert done.returncode == (1 if errors else 0), done
     return errors
 
 
@@ -97,54 +92,36 @@ def is_gone(error, before, after):
     return count(after) < count(before)
 
 
-def check_together(tool, path, before):
+def check_together(job, before):
     """The first offers for all errors make the job legal; whether that says
     something, as each has one and no two are of one key."""
     firsts = [next((change for change, _ in offers(error)), []) for error in before]
     changes = [pair for change in firsts for pair in change]
     if not all(firsts) or len({key for key, _ in changes}) != len(changes):
         return False
-    if after := errors_of(tool, path, changes):
-        sys.exit(f"{changes} together leave {after}\n" +
-                 pathlib.Path(path).read_text(encoding="utf-8"))
+    after = errors_of(job, changes)
+    assert not after, f"{changes} together leave {after}"
     return True
 
 
-def check_job(tool, path, job):
-    """Number of offers that hold; exits at the first that does not."""
-    before = errors_of(tool, path, [])
-    held = 0
+def check(case):
+    """A word for each offer that holds, and one if several hold together."""
+    text, values = write_job(case.draw)
+    job = case.write(text)
+    before, held = errors_of(job, []), []
     for error in before:
         for change, is_nearest in offers(error):
-            after = errors_of(tool, path, change)
-            if not is_gone(error, before, after) or (
-                    len(before) == 1 and after):
-                sys.exit(f"{error['message']}: {change} leaves {after}\n" +
-                         pathlib.Path(path).read_text(encoding="utf-8"))
-            held += 1
+            after = errors_of(job, change)
+            assert is_gone(error, before, after) and not (len(before) == 1 and after), (
+                f"{error['message']}: {change} leaves {after}")
+            held.append("offers")
             key, value = change[0]
             if is_nearest and key in SEARCHED and len(before) == 1:
-                now = job[key]
+                now = values[key]
                 for nearer in range(min(now, value) + 1, max(now, value)):
-                    if not errors_of(tool, path, [(key, nearer)]):
-                        sys.exit(f"{error['message']}: {key} = {nearer} is "
-                                 f"nearer than {value}")
-    return held, len(before) > 1 and check_together(tool, path, before)
+                    assert errors_of(job, [(key, nearer)]), (
+                        f"{error['message']}: {key} = {nearer} is nearer than {value}")
+    return held + ["together"] * (len(before) > 1 and check_together(job, before))
 
 
-def main():
-    tool, rng, jobs = sys.argv[1], random.Random(sys.argv[2]), int(sys.argv[3])
-    held = together = 0
-    with tempfile.TemporaryDirectory() as folder:
-        path = f"{folder}/job.fore"
-        for _ in range(jobs):
-            text, job = write_job(rng)
-            pathlib.Path(path).write_text(text, encoding="utf-8")
-            some, is_joint = check_job(tool, path, job)
-            held += some
-            together += is_joint
-    print(f"{jobs} jobs, {held} offers hold, in {together} jobs together")
-
-
-if __name__ == "__main__":
-    main()
+tool.cases(check)

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-#
-# Interleaved schedules, step by step and message by message, against a model
-# of Megatron-LM's schedules.py that lists its table of steps instead of
-# computing with it. Shapes that a release refuses must be refused.
-"""usage: orders.py FORETRACE FOLDER"""
+"""usage: orders.py SEED COUNT
+
+Interleaved schedules of `job.fore`, step by step and message by message, against a model
+of Megatron-LM's schedules.py that lists its table of steps instead of
+computing with it. Shapes that a release refuses must be refused."""
 
 import pathlib
-import random
 import re
-import subprocess
-import sys
+
+import tool
 
 ROW = re.compile(r"rank:\d+:((?:forward|backward)_step|(?:send|recv)_\w+)"
                  r"\(.*?chunk_id=(\d+)")
@@ -104,57 +103,28 @@ def unmet(stages, pp):
     return None
 
 
-def compile_job(foretrace, folder, pp, v, m, group, version):
-    return subprocess.run(
-        [foretrace, "compile", folder / "job.fore", "-o", f"{folder}/",
-         "--quiet", "-D", f"pp={pp}", "-D", f"vpp={v}", "-D",
-         f"m={m}", "-D", f"group={group}", "-D",
-         f'parallel.megatron="{version}"'],
-        check=False, stderr=subprocess.PIPE, text=True)
-
-
-def problem(foretrace, folder, pp, v, m, group, version):
-    """What is wrong with a job, or None."""
-    run = compile_job(foretrace, folder, pp, v, m, group, version)
-    slug = refusal(pp, m, group, version)
-    if slug:
-        return None if f"[{slug}]" in run.stderr else f"not {slug}"
-    if run.returncode:
-        return run.stderr
+def check(case):
+    draw = case.draw
+    pp, v = draw.choice((2, 3, 4, 5, 8)), draw.randint(2, 4)
+    group = draw.choice((pp, pp, pp + 1, 2 * pp - 1, 2 * pp))
+    version = draw.choice(OLD + NEW + NEW)
+    m = draw.choice((pp, group, 2 * group, 2 * group + pp, draw.randint(1, 4 * pp)))
+    run = tool.attempt("compile", "job.fore", "-o", case.stem + "/", "--quiet", *tool.defined(
+        {"pp": pp, "vpp": v, "m": m, "group": group, "parallel.megatron": f'"{version}"'}))
+    what = f"pp {pp}, vpp {v}, ga {m}, group {group}, {version}"
+    if slug := refusal(pp, m, group, version):
+        assert f"[{slug}]" in run.stderr, f"{what}: not {slug}"
+        return "refused"
+    assert run.returncode == 0, f"{what}: {run.stderr}"
     stages = []
     for stage in range(pp):
-        text = (folder / f"rank{stage}.txt").read_text(encoding="utf-8")
-        got = [(op, int(chunk)) for op, chunk in ROW.findall(text)]
+        text = pathlib.Path(case.stem, f"rank{stage}.txt").read_text(encoding="utf-8")
+        stages.append([(op, int(chunk)) for op, chunk in ROW.findall(text)])
         expected = rows(pp, v, m, group, version, stage)
-        if got != expected:
-            return f"stage {stage}\n  expected {expected}\n  got      {got}"
-        stages.append(got)
-    stage = unmet(stages, pp)
-    return None if stage is None else f"stage {stage} is not heard"
+        assert stages[stage] == expected, (
+            f"{what}: stage {stage}\n  expected {expected}\n  got      {stages[stage]}")
+    assert unmet(stages, pp) is None, f"{what}: stage {unmet(stages, pp)} is not heard"
+    return "followed"
 
 
-def main():
-    foretrace, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    random.seed(1)
-    refused = followed = 0
-    for _ in range(160):
-        pp, v = random.choice((2, 3, 4, 5, 8)), random.randint(2, 4)
-        group = random.choice((pp, pp, pp + 1, 2 * pp - 1, 2 * pp))
-        version = random.choice(OLD + NEW + NEW)
-        m = random.choice((pp, group, 2 * group, 2 * group + pp,
-                           random.randint(1, 4 * pp)))
-        wrong = problem(foretrace, folder, pp, v, m, group, version)
-        if wrong:
-            print(f"pp {pp}, vpp {v}, ga {m}, group {group}, {version}: "
-                  f"{wrong}")
-            return 1
-        if refusal(pp, m, group, version):
-            refused += 1
-        else:
-            followed += 1
-    print(f"{followed} followed, {refused} refused")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+tool.cases(check)

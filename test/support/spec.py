@@ -1,22 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The complete spec of a job, with all derived keys, as nested dicts."""
 import re
-import subprocess
+
+import tool
 
 NEEDED = {"train": "train { sequence = 128  micro_batch = 1 }\n",
           "parallel": "parallel { world = 1 }\n"}
-
-
-class Failed(Exception):
-    """The program reported errors; the text has them."""
-
-
-def run(foretrace, *words):
-    """Standard output of the program."""
-    done = subprocess.run([foretrace, *words], capture_output=True, text=True)
-    if done.returncode:
-        raise Failed(done.stderr)
-    return done.stdout
 
 
 def value_of(text):
@@ -75,18 +64,11 @@ def expand(pattern):
     return take_sum()
 
 
-def of(foretrace, job, *words):
-    """The spec of the job at `job`, which may lack `train` and `parallel`."""
-    with open(job) as file:
-        text = file.read()
+def of_text(text, *words):
+    """The spec of a job, whose text may lack `train` and `parallel`."""
     missing = "".join(needed for section, needed in NEEDED.items()
                       if not re.search(r"^%s\b" % section, text, re.M))
-    if missing:
-        job += ".whole.fore"
-        with open(job, "w") as file:
-            file.write(text + missing)
-    made = parse(run(foretrace, "compile", job, "--emit=ir", "--level=spec",
-                     "-o", "-", "--quiet", *words))
+    made = parse(tool.ir("-", "--level=spec", *words, input=text + missing))
     model = made["model"]
     pattern = str(model["layers"])
     blocks = model.get("blocks") or {"layer": model}
