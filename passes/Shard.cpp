@@ -275,7 +275,8 @@ Layout Sharder::reducedLayout(const Op &O, ValueId V) const {
       llvm::any_of(allAxes(), [&](Axis A) { return Val.Layout.isPartial(A); });
   if (IsTerm && llvm::any_of(Old, [&](const Op &User) {
         return isLinear(User.Kind) && llvm::is_contained(User.Operands, V) &&
-               (User.Kind != OpKind::Exchange || gathers(Old[User.For]));
+               (User.Kind != OpKind::Exchange ||
+                (User.For.isValid() && gathers(Old[User.For])));
       }))
     return Val.Layout; // its user makes terms of terms
   if (isParamGradient(V))
