@@ -7,7 +7,7 @@
 # Clang itself would warn of is the compilers' to say.
 """usage: tidy.py SOURCE_ROOT BUILD_DIR [--alone=N]
 
-N is the number of files that are looked at alone; 15 by default."""
+N is the number of files that are looked at alone; 8 by default."""
 
 import argparse
 import json
@@ -108,7 +108,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__.partition(": ")[2])
     parser.add_argument("root", type=lambda path: pathlib.Path(path).resolve())
     parser.add_argument("build", type=lambda path: pathlib.Path(path).resolve())
-    parser.add_argument("--alone", type=int, default=15)
+    parser.add_argument("--alone", type=int, default=8)
     options = parser.parse_args()
     if not shutil.which(TIDY):
         print(f"clang-tidy: there is no {TIDY}; skipped")
