@@ -3,8 +3,7 @@
 // Totals of a layer of a block on one rank, as expressions: parameters, memory,
 // FLOPs and messages. The `analyze` pass stores them in ir::BlockTotals, where
 // reports, balances and backends read them.
-#ifndef FORETRACE_ANALYSIS_ANALYSES_H
-#define FORETRACE_ANALYSIS_ANALYSES_H
+#pragma once
 
 #include "ir/model/Measure.h"
 
@@ -64,5 +63,3 @@ ir::Expr ofStage(ir::ExprScope P, const ir::Stage &S, ir::KeyId Id,
 void totalStage(ir::Program &P, ir::Stage &S);
 
 } // namespace foretrace
-
-#endif

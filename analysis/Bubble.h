@@ -7,8 +7,7 @@
 // micro-batches to fill the pipeline, which they omit, is derived from the
 // order of steps. test/properties/bubble.test compares all of it with runs of
 // the schedules.
-#ifndef FORETRACE_ANALYSIS_BUBBLE_H
-#define FORETRACE_ANALYSIS_BUBBLE_H
+#pragma once
 
 #include "ir/model/Measure.h"
 
@@ -24,5 +23,3 @@ ir::Expr stepsOf(ir::ExprScope P);
 ir::Expr bubbleShareOf(ir::ExprScope P);
 
 } // namespace foretrace
-
-#endif

@@ -217,7 +217,7 @@ void CaveatFinder::findTier() {
       if (!isCollective(O.Kind) || O.Group.size(P.Mesh) < 2)
         return 0.0;
       const LinkPlace &At = Links.placeOf(O.Group);
-      return At.isWithin() ? Of(O, At.Ranks) : 0;
+      return At.isSpread() ? 0 : Of(O, At.Ranks);
     });
   };
   auto timeOf = [](const Op &O, double) {

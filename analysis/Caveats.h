@@ -3,8 +3,7 @@
 // Caveats of an estimated time of an iteration (`cost estimate`): work that it
 // leaves out, and jobs, devices or numbers of devices to which its parameters
 // were not fitted. Each caveat is a warning and widens the range.
-#ifndef FORETRACE_ANALYSIS_CAVEATS_H
-#define FORETRACE_ANALYSIS_CAVEATS_H
+#pragma once
 
 #include "analysis/IterationTime.h"
 #include "lang/Diagnostic.h"
@@ -35,5 +34,3 @@ bool borrowsProfile(const ir::Program &P);
 bool checkVendor(const ir::Program &P, DiagnosticEngine &Diags);
 
 } // namespace foretrace
-
-#endif

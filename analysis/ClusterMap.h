@@ -4,8 +4,7 @@
 // node r / devices_per_node, so every tier joins consecutive ranks. The first
 // and the last rank of a group therefore determine its tier, and kinds of
 // groups are counted by their differences, not group by group.
-#ifndef FORETRACE_ANALYSIS_CLUSTERMAP_H
-#define FORETRACE_ANALYSIS_CLUSTERMAP_H
+#pragma once
 
 #include "ir/model/Ranks.h"
 
@@ -46,5 +45,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

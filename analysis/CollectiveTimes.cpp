@@ -3,6 +3,7 @@
 #include "analysis/OpTimes.h"
 #include "ir/model/OpKinds.h"
 #include "ir/model/Routing.h"
+#include "ir/model/SpecKeys.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -13,7 +14,8 @@ using namespace foretrace;
 using namespace foretrace::ir;
 
 CollectiveTimes::CollectiveTimes(const Program &P)
-    : P(P), Laws(LawParameters(P.Spec.Cost)),
+    : P(P),
+      Laws(BenchmarkNumbers(LawParameters(P.Spec.Cost), P.Spec.Cost.Device)),
       Links(P.Mesh, *P.Spec.Parallel.RankOrder, &*P.Spec.Cluster) {}
 
 bool CollectiveTimes::communicates(const Program &P) {
@@ -27,7 +29,7 @@ bool CollectiveTimes::communicates(const Program &P) {
 /// Messages have the rate of an all-gather.
 const KernelParameterInfo *CollectiveTimes::findMissing(const Program &P) {
   auto FirstOf = [&](OpKind Kind) -> const KernelParameterInfo * {
-    for (const KernelParameterId Of : LinkLaws::parametersOf(Kind))
+    for (const KernelParameterId Of : parametersOfCollective(Kind))
       if (!P.Spec.Cost.kernel(Of))
         return &kernelParameters()[static_cast<size_t>(Of)];
     return nullptr;
@@ -40,76 +42,94 @@ const KernelParameterInfo *CollectiveTimes::findMissing(const Program &P) {
   return P.Schedule.Stages > 1 ? FirstOf(OpKind::AllGather) : nullptr;
 }
 
-/// The share of pairs of ranks that are in one domain tells how many ranks a
-/// domain has.
-LinkPlace CollectiveTimes::placeOf(const LinkSpan &Span, double Ranks) const {
-  LinkPlace At{Ranks, Ranks, 0};
-  if (Span.Links == 0)
-    return At;
-  At.OnDomain = 1 + static_cast<double>(Span.ByTier[0]) * (Ranks - 1) /
-                        static_cast<double>(Span.Links);
-  size_t Joined = Span.ByTier.size() - 1;
-  while (Joined > 0 && Span.ByTier[Joined] == 0)
+CollectiveTimes::Span CollectiveTimes::spanOf(const LinkSpan &Of) const {
+  Span S;
+  if (Of.Links == 0)
+    return S;
+  S.Links = static_cast<int64_t>(Of.Links);
+  S.Inner = static_cast<int64_t>(Of.ByTier[0]);
+  size_t Joined = Of.ByTier.size() - 1;
+  while (Joined > 0 && Of.ByTier[Joined] == 0)
     --Joined;
   for (size_t I = 1; I <= Joined; ++I) { // messages pass through all of them
-    const auto Rate = static_cast<double>(*P.Spec.Cluster->Tiers[I].Bandwidth);
-    At.OuterRate = I == 1 ? Rate : std::min(At.OuterRate, Rate);
+    const int64_t Rate = *P.Spec.Cluster->Tiers[I].Bandwidth;
+    S.OuterRate = I == 1 ? Rate : std::min(S.OuterRate, Rate);
   }
-  return At;
+  return S;
 }
 
-const LinkPlace &CollectiveTimes::placeOf(const Group &G) {
-  const auto [It, IsNew] = Known.try_emplace(textOf(G, P.Spec, P.Mesh));
+/// The share of pairs of ranks that are in one domain tells how many ranks a
+/// domain has.
+template <typename RealT>
+static RealT ranksOnDomain(RealT Ranks, RealT Links, RealT Inner) {
+  return named(KeyId::LawOnDomain, 1 + Inner * (Ranks - 1) / Links);
+}
+
+const CollectiveTimes::Span &CollectiveTimes::spanOf(const Group &G) {
+  const auto [It, IsNew] =
+      Known.try_emplace(keyOfPlace(KeyId::PlaceLinks, G).Block);
   if (IsNew)
     It->second =
-        placeOf(Links.within(G, Route::Exchange, {0, P.Schedule.Stages}),
-                static_cast<double>(G.size(P.Mesh)));
+        spanOf(Links.within(G, Route::Exchange, {0, P.Schedule.Stages}));
   return It->second;
 }
 
-/// Returns the time of an all-to-all between domains, in seconds.
-double CollectiveTimes::exchange(const Block &B, const Op &O,
-                                 const LinkPlace &At, double Size) const {
-  const double Domains = At.Ranks / At.OnDomain;
-  if (!B.Copies || Domains != std::floor(Domains))
-    return Laws.timeOf(O.Kind, At, Size);
-  const auto Whole = static_cast<int64_t>(Domains);
-  const auto ToRanks = static_cast<double>(
-      expectedParts(*B.Copies, O.Group.size(P.Mesh)).value_or(WholeToken));
-  const double ToDomains = static_cast<double>(
-      expectedParts(*B.Copies, Whole).value_or(Whole * WholeToken));
-  // Copies that arrive are sent on.
-  return Laws.timeOfExchange(At, Size,
-                             Size * (At.Ranks - At.OnDomain) / At.Ranks *
-                                 std::min(ToDomains / ToRanks, 1.0));
+LinkPlace CollectiveTimes::placeOf(const Group &G) {
+  const Span &S = spanOf(G);
+  const auto Ranks = static_cast<double>(G.size(P.Mesh));
+  return {Ranks,
+          ranksOnDomain(Ranks, static_cast<double>(S.Links),
+                        static_cast<double>(S.Inner)),
+          static_cast<double>(S.OuterRate)};
 }
 
-Nanoseconds CollectiveTimes::timeOf(const Block &B, const Op &O,
-                                    Bytes Message) {
-  if (O.Group.size(P.Mesh) <= 1)
-    return {};
-  if (Message.isOverflow())
-    return Nanoseconds::overflow();
-  const auto Size = static_cast<double>(Message.value());
-  const LinkPlace &At = placeOf(O.Group);
-  return roundedTime(O.Kind == OpKind::AllToAll && !At.isWithin()
-                         ? exchange(B, O, At, Size)
-                         : Laws.timeOf(O.Kind, At, Size));
+LinkPlace CollectiveTimes::placeOfMessage(int64_t Distance) {
+  const auto [It, IsNew] = KnownMessages.try_emplace(Distance);
+  Span &S = It->second;
+  if (IsNew)
+    S = spanOf(
+        Links.between(Distance, {std::max<int64_t>(-Distance, 0),
+                                 P.Schedule.Stages - std::abs(Distance)}));
+  return {2,
+          ranksOnDomain(2.0, static_cast<double>(S.Links),
+                        static_cast<double>(S.Inner)),
+          static_cast<double>(S.OuterRate)};
+}
+
+/// Returns how many domains get a copy of a token, in millionths; 0 if ranks
+/// are in one domain, or spread unevenly.
+int64_t CollectiveTimes::copiesToDomains(const TokenChoice &Of,
+                                         const Group &G) {
+  const LinkPlace At = placeOf(G);
+  const double Domains = At.Ranks / At.OnDomain;
+  if (!At.isSpread() || Domains != std::floor(Domains))
+    return 0;
+  const auto Whole = static_cast<int64_t>(Domains);
+  return expectedParts(Of, Whole).value_or(Whole * WholeToken);
+}
+
+int64_t CollectiveTimes::numberAt(Key K) {
+  const Group G = groupOfPlace(K);
+  switch (K.Id) {
+  case KeyId::PlaceLinks:
+    return spanOf(G).Links;
+  case KeyId::PlaceInner:
+    return spanOf(G).Inner;
+  case KeyId::PlaceRate:
+    return spanOf(G).OuterRate;
+  case KeyId::PlaceToRanks:
+    return expectedParts(*P.Blocks[BlockId(K.Stage)].Copies, G.size(P.Mesh))
+        .value_or(WholeToken);
+  case KeyId::PlaceToDomains:
+    return copiesToDomains(*P.Blocks[BlockId(K.Stage)].Copies, G);
+  default:
+    llvm_unreachable("not a key of a place");
+  }
 }
 
 Nanoseconds CollectiveTimes::timeOf(OpKind Kind, const Group &G, double Size) {
   return G.size(P.Mesh) > 1 ? roundedTime(Laws.timeOf(Kind, placeOf(G), Size))
                             : Nanoseconds();
-}
-
-const LinkPlace &CollectiveTimes::placeOfMessage(int64_t Distance) {
-  const auto [It, IsNew] = KnownMessages.try_emplace(Distance);
-  if (IsNew)
-    It->second = placeOf(
-        Links.between(Distance, {std::max<int64_t>(-Distance, 0),
-                                 P.Schedule.Stages - std::abs(Distance)}),
-        2);
-  return It->second;
 }
 
 Nanoseconds CollectiveTimes::timeOfMessage(Bytes Size, int64_t Distance) {
@@ -120,11 +140,47 @@ Nanoseconds CollectiveTimes::timeOfMessage(Bytes Size, int64_t Distance) {
 }
 
 std::string CollectiveTimes::describe(const Op &O) {
-  const LinkPlace &At = placeOf(O.Group);
+  const LinkPlace At = placeOf(O.Group);
   std::string Text;
   llvm::raw_string_ostream OS(Text);
   OS << llvm::format("%g", At.OnDomain) << " of "
      << llvm::format("%g", At.Ranks) << " ranks in a domain of `"
      << P.Spec.Cluster->Tiers.front().Name << '`';
   return Text;
+}
+
+Expr CollectiveLaws::numberOf(KeyId Id, const Group &G, unsigned Block) const {
+  const Key K = keyOfPlace(Id, G, Block);
+  return {P.Sizes, P.Sizes.key(K, Places.numberAt(K))};
+}
+
+LinkPlaceOf<RealExpr> CollectiveLaws::placeOf(const Group &G) const {
+  const RealExpr Ranks(sizeOf(P, G));
+  return {Ranks,
+          ranksOnDomain(Ranks, RealExpr(numberOf(KeyId::PlaceLinks, G)),
+                        RealExpr(numberOf(KeyId::PlaceInner, G))),
+          RealExpr(numberOf(KeyId::PlaceRate, G))};
+}
+
+RealExpr CollectiveLaws::secondsOf(const Block &B, const Op &O,
+                                   RealExpr Size) const {
+  const LinkPlaceOf<RealExpr> At = placeOf(O.Group);
+  const RealExpr Usual = Laws.timeOf(O.Kind, At, Size);
+  if (O.Kind != OpKind::AllToAll || !B.Copies)
+    return Usual;
+  const auto Index = static_cast<unsigned>(&B - &*P->Blocks.begin());
+  const Expr ToRanks = numberOf(KeyId::PlaceToRanks, O.Group, Index),
+             ToDomains = numberOf(KeyId::PlaceToDomains, O.Group, Index);
+  // Copies that arrive are sent on.
+  const RealExpr Leaving =
+      Size * (At.Ranks - At.OnDomain) / At.Ranks *
+      min(RealExpr(ToDomains) / RealExpr(ToRanks), Size.number(1));
+  return select(less(ir::numberOf(P, 0), ToDomains),
+                Laws.timeOfExchange(At, Size, Leaving), Usual);
+}
+
+Expr CollectiveLaws::timeOf(const Block &B, const Op &O, Expr Size) const {
+  return O.Group.size(P->Mesh) > 1
+             ? nanoseconds(secondsOf(B, O, RealExpr(Size)))
+             : ir::numberOf(P, 0);
 }

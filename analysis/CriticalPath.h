@@ -2,8 +2,7 @@
 //
 // The critical path of an iteration (`cost estimate`): the steps, messages and
 // the update that its time is the sum of, and the lines that they come from.
-#ifndef FORETRACE_ANALYSIS_CRITICALPATH_H
-#define FORETRACE_ANALYSIS_CRITICALPATH_H
+#pragma once
 
 #include "analysis/IterationTime.h"
 
@@ -29,5 +28,3 @@ struct CriticalPath {
 CriticalPath criticalPath(const ir::Program &P, const IterationTime &T);
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Derivations of numbers of a job, as trees: an expression, its keys, and so on
 // down to where each key is stated.
-#ifndef FORETRACE_ANALYSIS_DERIVATION_H
-#define FORETRACE_ANALYSIS_DERIVATION_H
+#pragma once
 
 #include "analysis/Figures.h"
 #include "ir/model/Operands.h"
@@ -116,5 +115,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

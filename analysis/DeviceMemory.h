@@ -2,8 +2,7 @@
 //
 // The memory of a device and the part of it that tensors can occupy: whether a
 // job fits is decided here alone.
-#ifndef FORETRACE_ANALYSIS_DEVICEMEMORY_H
-#define FORETRACE_ANALYSIS_DEVICEMEMORY_H
+#pragma once
 
 #include "ir/model/Spec.h"
 #include <algorithm>
@@ -30,5 +29,3 @@ std::optional<DeviceMemory> deviceMemoryOf(const ir::Spec &S,
                                            const Located<int64_t> &Given = {});
 
 } // namespace foretrace
-
-#endif

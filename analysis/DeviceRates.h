@@ -2,8 +2,7 @@
 //
 // Rates of the devices of a job in an iteration of a certain time, and shares
 // of their peak rates (MFU, HFU).
-#ifndef FORETRACE_ANALYSIS_DEVICERATES_H
-#define FORETRACE_ANALYSIS_DEVICERATES_H
+#pragma once
 
 #include "ir/model/Program.h"
 
@@ -42,5 +41,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

@@ -3,8 +3,7 @@
 // Tokens of the experts of each rank, and the bytes that its rank exchanges,
 // if routing is uneven. Other analyses count the most loaded rank, or the mean
 // of all ranks.
-#ifndef FORETRACE_ANALYSIS_EXPERTLOADS_H
-#define FORETRACE_ANALYSIS_EXPERTLOADS_H
+#pragma once
 
 #include "analysis/Flows.h"
 
@@ -25,5 +24,3 @@ struct RankExchange {
 std::vector<RankExchange> expertExchanges(FlowCounter &Of, unsigned Stage);
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Limits of figures, by which a job is judged at first sight: the memory of the
 // device, and rules of thumb with their reasons (analysis/FigureLimits.def).
-#ifndef FORETRACE_ANALYSIS_FIGURELIMITS_H
-#define FORETRACE_ANALYSIS_FIGURELIMITS_H
+#pragma once
 
 #include "analysis/Figures.h"
 
@@ -33,5 +32,3 @@ std::optional<FigureLimit> limitOf(FigureId Id, const ir::Program &P);
 std::optional<FigureLimit> limitOfCrossNodeShare(const ir::Program &P);
 
 } // namespace foretrace
-
-#endif

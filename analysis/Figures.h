@@ -2,8 +2,7 @@
 //
 // Figures: the quantities of a job that commands, reports and sweeps print
 // (analysis/Figures.def), as expressions.
-#ifndef FORETRACE_ANALYSIS_FIGURES_H
-#define FORETRACE_ANALYSIS_FIGURES_H
+#pragma once
 
 #include "analysis/IterationTime.h"
 #include "analysis/StageMemory.h"
@@ -118,5 +117,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

@@ -55,6 +55,33 @@ FlatSchedule::FlatSchedule(const Schedule &S) {
     Last[Stage] = Index;
     Calls.push_back(C);
   }
+  std::vector<std::pair<int64_t, Action>> Ordered;
+  std::vector<uint32_t> Place(Durations.size());
+  for (const auto &[Of, Index] : Known) {
+    Place[Index] = static_cast<uint32_t>(Ordered.size());
+    Ordered.push_back(Durations[Index]);
+  }
+  Durations = std::move(Ordered);
+  for (Part &P : Parts)
+    P.Duration = Place[P.Duration];
+}
+
+static void add(int64_t &To, int64_t More) { To += More; }
+static void add(LaneTimes &To, const LaneTimes &More) {
+  for (size_t I = 0; I < LaneTimes::Count; ++I)
+    To.Of[I] += More.Of[I];
+}
+
+/// Raises \p To to \p By. Returns whether a single number has changed.
+static bool raise(int64_t &To, int64_t By) {
+  const bool IsLater = By > To;
+  To = IsLater ? By : To;
+  return IsLater;
+}
+static bool raise(LaneTimes &To, const LaneTimes &By) {
+  for (size_t I = 0; I < LaneTimes::Count; ++I)
+    To.Of[I] = std::max(To.Of[I], By.Of[I]);
+  return false;
 }
 
 std::vector<int64_t> FlatSchedule::durations(ActionDuration Duration) const {
@@ -66,52 +93,55 @@ std::vector<int64_t> FlatSchedule::durations(ActionDuration Duration) const {
 }
 
 /// As Rendezvous does: members arrive when their call begins.
-void FlatSchedule::enter(const Call &C, int64_t Clock,
-                         llvm::ArrayRef<int64_t> Times,
-                         std::vector<int64_t> &Starts, Trace *Kept) const {
+template <typename TimeT>
+void FlatSchedule::enter(const Call &C, const TimeT &Clock,
+                         llvm::ArrayRef<TimeT> Times,
+                         std::vector<TimeT> &Starts, Trace *Kept) const {
   for (uint32_t I = C.First; I < C.End; ++I) {
     const Part &P = Parts[I];
     if (P.Meeting == None)
       continue;
-    const int64_t Arrival = Clock + (P.Waits ? 0 : Times[P.Duration]);
-    if (Arrival <= Starts[P.Meeting])
-      continue;
-    Starts[P.Meeting] = Arrival;
-    if (Kept)
+    TimeT Arrival = Clock;
+    if (!P.Waits)
+      add(Arrival, Times[P.Duration]);
+    if (raise(Starts[P.Meeting], Arrival) && Kept)
       Kept->Latest[P.Meeting] = {static_cast<uint32_t>(&C - Calls.data()), I};
   }
 }
 
-std::vector<int64_t> FlatSchedule::run(llvm::ArrayRef<int64_t> Times,
-                                       Trace *Kept) const {
+template <typename TimeT>
+std::vector<TimeT> FlatSchedule::run(llvm::ArrayRef<TimeT> Times,
+                                     Trace *Kept) const {
   if (Kept)
     *Kept = {std::vector<std::pair<uint32_t, uint32_t>>(Meetings, {None, 0}),
              std::vector<uint32_t>(Calls.size(), None)};
-  std::vector<int64_t> Clocks(Begins.size()), Starts(Meetings);
+  std::vector<TimeT> Clocks(Begins.size()), Starts(Meetings);
   for (const uint32_t First : Begins)
-    enter(Calls[First], 0, Times, Starts, Kept);
+    enter(Calls[First], TimeT(), Times, Starts, Kept);
   for (const Call &C : Calls) {
-    int64_t &Clock = Clocks[C.Stage];
-    int64_t Alone = Clock, Last = Clock;
+    TimeT &Clock = Clocks[C.Stage];
+    TimeT Last = Clock;
     uint32_t WaitedFor = None;
     for (uint32_t I = C.First; I < C.End; ++I) {
       const Part &P = Parts[I];
       if (P.Meeting == None) {
-        Alone += P.IsMessage ? 0 : Times[P.Duration];
-      } else if (P.Waits && Starts[P.Meeting] > Last) {
-        Last = Starts[P.Meeting];
+        if (!P.IsMessage)
+          add(Clock, Times[P.Duration]);
+      } else if (P.Waits && raise(Last, Starts[P.Meeting])) {
         WaitedFor = P.Meeting;
       }
     }
-    if (Kept && Last > Alone)
+    if (raise(Clock, Last) && Kept)
       Kept->WaitedFor[static_cast<size_t>(&C - Calls.data())] = WaitedFor;
-    Clock = std::max(Alone, Last);
     const Call &Next = Calls[C.Next];
     if (&Next != &C)
       enter(Next, Clock, Times, Starts, Kept);
   }
   return Clocks;
 }
+
+template std::vector<LaneTimes>
+FlatSchedule::run(llvm::ArrayRef<LaneTimes> Times, Trace *Kept) const;
 
 PipelinePath FlatSchedule::path(llvm::ArrayRef<int64_t> Times,
                                 llvm::ArrayRef<int64_t> Update) const {

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A schedule as a flat list of calls, to run it with many durations.
-#ifndef FORETRACE_ANALYSIS_FLATSCHEDULE_H
-#define FORETRACE_ANALYSIS_FLATSCHEDULE_H
+#pragma once
 
 #include "analysis/PipelineTime.h"
+#include <array>
 
 namespace foretrace {
+
+/// Times of several runs of one schedule. Below 2^53 ns they are exact, and
+/// processors take the larger of two at once.
+struct LaneTimes {
+  static constexpr size_t Count = 8;
+  static constexpr double Exact = 0x1p53;
+  std::array<double, Count> Of = {};
+};
 
 /// The calls of all stages in an order in which they can end, whatever they
 /// take: who waits ends after those for whom it waits have begun.
@@ -14,10 +22,15 @@ class FlatSchedule {
 public:
   explicit FlatSchedule(const ir::Schedule &S);
 
-  /// Returns the times of all actions that have one, in a fixed order.
+  /// Returns the times of all actions that have one, by stage, kind, chunk and
+  /// peer: schedules that differ in micro-batches alone have the same ones.
   std::vector<int64_t> durations(ir::ActionDuration Duration) const;
   /// Returns the end of the last call of each stage, given the durations.
   std::vector<int64_t> run(llvm::ArrayRef<int64_t> Times) const {
+    return run(Times, nullptr);
+  }
+  /// Returns the same for several runs at a time.
+  std::vector<LaneTimes> run(llvm::ArrayRef<LaneTimes> Times) const {
     return run(Times, nullptr);
   }
   /// Returns the critical path until each stage is done and has run its \p
@@ -45,9 +58,11 @@ private:
     std::vector<uint32_t> WaitedFor;
   };
 
-  std::vector<int64_t> run(llvm::ArrayRef<int64_t> Times, Trace *Kept) const;
-  void enter(const Call &C, int64_t Clock, llvm::ArrayRef<int64_t> Times,
-             std::vector<int64_t> &Starts, Trace *Kept) const;
+  template <typename TimeT>
+  std::vector<TimeT> run(llvm::ArrayRef<TimeT> Times, Trace *Kept) const;
+  template <typename TimeT>
+  void enter(const Call &C, const TimeT &Clock, llvm::ArrayRef<TimeT> Times,
+             std::vector<TimeT> &Starts, Trace *Kept) const;
 
   std::vector<Part> Parts;
   std::vector<Call> Calls;
@@ -58,5 +73,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // FLOPs of a job's blocks, stages and iterations: sums of the work of ops under
 // one of the usual conventions.
-#ifndef FORETRACE_ANALYSIS_FLOPCOUNTER_H
-#define FORETRACE_ANALYSIS_FLOPCOUNTER_H
+#pragma once
 
 #include "analysis/Work.h"
 #include <string>
@@ -105,5 +104,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

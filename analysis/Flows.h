@@ -3,8 +3,7 @@
 // Messages of the ranks of each kind of stage: one flow per kind of group,
 // collective and phase, with the links of the cluster that it crosses. Every
 // count of sent bytes is a sum of flows.
-#ifndef FORETRACE_ANALYSIS_FLOWS_H
-#define FORETRACE_ANALYSIS_FLOWS_H
+#pragma once
 
 #include "analysis/Analyses.h"
 #include "analysis/Links.h"
@@ -149,5 +148,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

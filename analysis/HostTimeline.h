@@ -3,8 +3,7 @@
 // Host and device: the host launches one kernel after the other, and a kernel
 // starts once it is launched and the one before has ended. Where the host needs
 // a result it waits for the device.
-#ifndef FORETRACE_ANALYSIS_HOSTTIMELINE_H
-#define FORETRACE_ANALYSIS_HOSTTIMELINE_H
+#pragma once
 
 #include "lang/Quantity.h"
 #include <array>
@@ -41,5 +40,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Micro-batches in flight on a stage: those that it has run forward and whose
 // saved activations it has not yet released.
-#ifndef FORETRACE_ANALYSIS_INFLIGHT_H
-#define FORETRACE_ANALYSIS_INFLIGHT_H
+#pragma once
 
 #include "ir/model/Schedule.h"
 
@@ -46,5 +45,3 @@ int64_t peakInFlight(const ir::Schedule &S, int64_t Stage,
                      Release At = Release::WeightGradients);
 
 } // namespace foretrace
-
-#endif

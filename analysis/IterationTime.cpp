@@ -181,16 +181,8 @@ static Nanoseconds boundOf(const Program &P, StepTimes &Times,
   return Sum + OfMicroBatch * P.Schedule.MicroBatches;
 }
 
-IterationTime foretrace::estimateIteration(const Program &P) {
-  PipelineTimer Timer;
-  return estimateIteration(P, Timer);
-}
-
-IterationTime foretrace::estimateIteration(const Program &P,
-                                           PipelineTimer &Timer,
-                                           CollectiveTimes *Links) {
+IterationTime foretrace::workOfStages(const Program &P, StepTimes &Times) {
   IterationTime Out;
-  StepTimes Times(P, StepTimes::Waits::ForCounts, Links);
   Nanoseconds Most;
   for (const Stage &S : P.Stages) {
     const StageWorkTime W = stageTimeOf(P, S, Times);
@@ -205,50 +197,54 @@ IterationTime foretrace::estimateIteration(const Program &P,
     }
     Out.Stages.push_back(W);
   }
-  if (boundOf(P, Times, Out.Stages).isOverflow()) {
+  if (boundOf(P, Times, Out.Stages).isOverflow())
     Out.Total = Nanoseconds::overflow();
-    return Out;
-  }
-  const std::vector<int64_t> Updates = updatesOf(Out);
-  Out.Total = Nanoseconds(Timer.time(P.Schedule, Times, Updates));
-  const Nanoseconds WithoutMessages(Timer.time(
-      P.Schedule,
-      [&](int64_t Stage, const Action &A) {
-        return isMessage(A.Kind) ? 0 : Times(Stage, A);
-      },
-      Updates));
-  Out.Parts = StageParts(P, P.Stages[Out.Busiest]).run();
-  Nanoseconds OfOps;
-  for (const TimePart &Of : Out.Parts)
-    OfOps += Of.Time;
-  if (OfOps != Most) {
-    TimePart Host{Kind::Host,
-                  partName(Kind::Host).str(),
-                  Nanoseconds(Most.value() - OfOps.value()),
-                  {}};
-    Host.Error = Number::ErrorHost;
-    Out.Parts.push_back(std::move(Host));
-  }
+  else
+    Out.Parts = StageParts(P, P.Stages[Out.Busiest]).run();
+  return Out;
+}
+
+int64_t foretrace::WithoutMessages::operator()(int64_t Stage,
+                                               const Action &A) const {
+  return isMessage(A.Kind) ? 0 : Times(Stage, A);
+}
+
+void foretrace::setTotal(const Program &P, int64_t Total,
+                         int64_t WithoutMessages, IterationTime &To) {
+  const StageWorkTime &Busiest = To.Stages[To.Busiest];
+  const int64_t Most = Busiest.Steps.value() + Busiest.Update.value();
+  auto Add = [&](Kind Of, int64_t Time, Number Error) {
+    TimePart Part{Of, partName(Of).str(), Nanoseconds(Time), {}};
+    Part.Error = Error;
+    To.Parts.push_back(std::move(Part));
+  };
+  int64_t OfOps = 0;
+  for (const TimePart &Of : To.Parts)
+    OfOps += Of.Time.value();
+  if (OfOps != Most)
+    Add(Kind::Host, Most - OfOps, Number::ErrorHost);
   if (P.Schedule.Stages > 1) {
-    TimePart Messages{Kind::Messages,
-                      partName(Kind::Messages).str(),
-                      Nanoseconds(Out.Total.value() - WithoutMessages.value()),
-                      {}};
-    Messages.Error = Number::ErrorLinks;
-    Out.Parts.push_back(std::move(Messages));
-    Out.Parts.push_back({Kind::Waiting,
-                         partName(Kind::Waiting).str(),
-                         Nanoseconds(WithoutMessages.value() - Most.value()),
-                         {}});
+    Add(Kind::Messages, Total - WithoutMessages, Number::ErrorLinks);
+    Add(Kind::Waiting, WithoutMessages - Most, Number::ErrorHost);
   }
-  if (Out.Total == Nanoseconds()) { // of a model of a few bytes
-    Out.Total = Nanoseconds(1);
-    Out.Parts.push_back(
-        {Kind::Host, partName(Kind::Host).str(), Out.Total, {}});
+  if (Total == 0) { // of a model of a few bytes
+    Total = 1;
+    Add(Kind::Host, Total, Number::ErrorHost);
   }
-  for (StageWorkTime &Of : Out.Stages)
-    Of.Idle =
-        Nanoseconds(Out.Total.value() - Of.Steps.value() - Of.Update.value());
-  Out.Uncertainty = uncertaintyOf(P, Out.Parts);
+  To.Total = Nanoseconds(Total);
+  for (StageWorkTime &Of : To.Stages)
+    Of.Idle = Nanoseconds(Total - Of.Steps.value() - Of.Update.value());
+  To.Uncertainty = uncertaintyOf(P, To.Parts);
+}
+
+IterationTime foretrace::estimateIteration(const Program &P) {
+  StepTimes Times(P);
+  PipelineTimer Timer;
+  IterationTime Out = workOfStages(P, Times);
+  if (Out.Total.isOverflow())
+    return Out;
+  const std::vector<int64_t> Updates = updatesOf(Out);
+  setTotal(P, Timer.time(P.Schedule, Times, Updates),
+           Timer.time(P.Schedule, WithoutMessages{Times}, Updates), Out);
   return Out;
 }

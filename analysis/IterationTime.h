@@ -2,14 +2,14 @@
 //
 // The estimated time of an iteration (`cost estimate`): the schedule run with
 // the times of its steps and messages, and what a stage does once an iteration.
-#ifndef FORETRACE_ANALYSIS_ITERATIONTIME_H
-#define FORETRACE_ANALYSIS_ITERATIONTIME_H
+#pragma once
 
-#include "analysis/CollectiveTimes.h"
 #include "analysis/PipelineTime.h"
 #include "ir/model/Program.h"
 
 namespace foretrace {
+
+class StepTimes;
 
 /// Part of the iteration of a rank of the busiest stage.
 struct TimePart {
@@ -53,10 +53,21 @@ struct IterationTime {
 /// Returns the estimate for \p P, which has stages, a schedule and costs; with
 /// an overflow as total if it is beyond 2^63 ns.
 IterationTime estimateIteration(const ir::Program &P);
-/// The same for several programs whose schedules \p Timer keeps; \p Links, of
-/// \p P, are made if not given.
-IterationTime estimateIteration(const ir::Program &P, PipelineTimer &Timer,
-                                CollectiveTimes *Links = nullptr);
+
+// The same in steps, for several programs whose schedules run together.
+
+/// Returns the work of stages, and of the parts that are ops; with an overflow
+/// as total if the iteration may be beyond 2^63 ns. \p Times are those of \p P.
+IterationTime workOfStages(const ir::Program &P, StepTimes &Times);
+/// The times of steps, with messages that take none.
+struct WithoutMessages {
+  StepTimes &Times;
+  int64_t operator()(int64_t Stage, const ir::Action &A) const;
+};
+/// Adds what the schedule takes, with messages and without, and the parts that
+/// follow from it.
+void setTotal(const ir::Program &P, int64_t Total, int64_t WithoutMessages,
+              IterationTime &To);
 
 /// Returns the times of updates in \p T, by stage.
 std::vector<int64_t> updatesOf(const IterationTime &T);
@@ -67,5 +78,3 @@ llvm::StringLiteral partName(TimePart::Kind K);
 TimePart partOf(const ir::Program &P, const ir::Block &B, const ir::Op &O);
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Laws of kernels: their durations by shape, with the parameters of a device's
 // profile. docs/time.md has the sources of the laws and their errors.
-#ifndef FORETRACE_ANALYSIS_KERNELLAWS_H
-#define FORETRACE_ANALYSIS_KERNELLAWS_H
+#pragma once
 
 #include "analysis/LawParameters.h"
 #include "ir/model/Measure.h"
@@ -172,5 +171,3 @@ template <typename RealT> RealT workOf(const AttentionShapeOf<RealT> &S) {
 }
 
 } // namespace foretrace
-
-#endif

@@ -26,6 +26,7 @@ private:
   void add(const Block &B, const Op &O, int64_t Times);
   void message(const Block &B, const Op &O, int64_t Times);
   template <typename ShapeT> Nanoseconds timeOf(const ShapeT &S) const;
+  Nanoseconds timeOf(const Block &B, const Op &O, Bytes Size);
 
   const Program &P;
   ExprOverlay Sizes; ///< with the bytes that ops touch
@@ -133,6 +134,12 @@ void ShapeCollector::add(const Block &B, const Op &O, int64_t Times) {
   }
 }
 
+Nanoseconds ShapeCollector::timeOf(const Block &B, const Op &O, Bytes Size) {
+  const Expr Time =
+      CollectiveLaws(Sizes, *Links).timeOf(B, O, numberOf(Sizes, Size.value()));
+  return Sizes.Sizes.value(TimeExpr(Time));
+}
+
 void ShapeCollector::message(const Block &B, const Op &O, int64_t Times) {
   const int64_t Ranks = O.Group.size(P.Mesh);
   if (Ranks <= 1)
@@ -143,7 +150,7 @@ void ShapeCollector::message(const Block &B, const Op &O, int64_t Times) {
     addTo(Here.Messages,
           MessageRun{O.Kind, textOf(O.Group, P.Spec, P.Mesh), Ranks, OnDomain,
                      Size.value(), Times * Count,
-                     Laws && Links ? Links->timeOf(B, O, Size) : Nanoseconds()},
+                     Laws && Links ? timeOf(B, O, Size) : Nanoseconds()},
           std::plus());
   });
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Shapes of the kernels and messages that a job runs, for measuring them.
-#ifndef FORETRACE_ANALYSIS_KERNELSHAPES_H
-#define FORETRACE_ANALYSIS_KERNELSHAPES_H
+#pragma once
 
 #include "analysis/KernelLaws.h"
 #include "ir/model/Program.h"
@@ -47,5 +46,3 @@ struct KernelShapes {
 KernelShapes kernelShapesOf(const ir::Program &P);
 
 } // namespace foretrace
-
-#endif

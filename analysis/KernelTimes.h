@@ -2,8 +2,7 @@
 //
 // Shapes of the kernels of ops, and estimates of the durations of ops by the
 // laws of their kernels (`cost estimate`).
-#ifndef FORETRACE_ANALYSIS_KERNELTIMES_H
-#define FORETRACE_ANALYSIS_KERNELTIMES_H
+#pragma once
 
 #include "analysis/KernelLaws.h"
 #include "ir/model/Measure.h"
@@ -63,5 +62,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

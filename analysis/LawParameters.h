@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Parameters of the laws of kernels and links.
-#ifndef FORETRACE_ANALYSIS_LAWPARAMETERS_H
-#define FORETRACE_ANALYSIS_LAWPARAMETERS_H
+#pragma once
 
 #include "ir/model/Program.h"
 #include <array>
@@ -36,5 +35,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

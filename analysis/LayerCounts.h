@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Blocks that a program runs, and how often.
-#ifndef FORETRACE_ANALYSIS_LAYERCOUNTS_H
-#define FORETRACE_ANALYSIS_LAYERCOUNTS_H
+#pragma once
 
 #include "ir/model/Measure.h"
 #include "llvm/ADT/MapVector.h"
@@ -32,5 +31,3 @@ int64_t ranksOfStage(const ir::Program &P);
 ir::Expr microBatchesOfChunk(ir::ExprScope P);
 
 } // namespace foretrace
-
-#endif

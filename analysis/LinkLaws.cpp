@@ -2,12 +2,13 @@
 #include "analysis/LinkLaws.h"
 #include "ir/model/OpKinds.h"
 #include <algorithm>
-#include <cmath>
 
 using namespace foretrace;
 using namespace foretrace::ir;
 
 using Number = KernelParameterId;
+using std::max;
+using std::min;
 
 namespace {
 
@@ -41,67 +42,80 @@ static const InnerLaw &lawOf(OpKind Kind) {
   }
 }
 
-std::array<Number, 4> LinkLaws::parametersOf(OpKind Kind) {
+std::array<Number, 4> foretrace::parametersOfCollective(OpKind Kind) {
   const InnerLaw &L = lawOf(Kind);
   return {L.Start, L.Small, L.Switch, L.Large};
 }
 
-double LinkLaws::within(OpKind Kind, double Ranks, double Size) const {
-  if (Ranks <= 1)
-    return 0;
+template <typename NumbersT>
+auto LinkLaws<NumbersT>::within(OpKind Kind, Real Ranks, Real Size) const
+    -> Real {
   const InnerLaw &L = lawOf(Kind);
-  const double Start =
-      std::max(5.0, Of[L.Start] + (std::min(Ranks, 8.0) - 8) * L.StartOfRank);
-  const double Moved =
-      Size * (Ranks - 1) / Ranks * (Kind == OpKind::AllReduce ? 2 : 1);
-  return Start * 1e-6 +
-         std::min(Moved / (Of[L.Small] * 1e9),
-                  Of[L.Switch] * 1e-6 + Moved / (Of[L.Large] * 1e9));
+  const Real Start =
+      max(Of.number(5),
+          Of[L.Start] + (min(Ranks, Of.number(8)) - 8) * L.StartOfRank);
+  const Real Moved =
+      Size * (Ranks - 1) / Ranks * (Kind == OpKind::AllReduce ? 2.0 : 1.0);
+  return select(isLess(Of.number(1), Ranks),
+                Start * 1e-6 +
+                    min(Moved / (Of[L.Small] * 1e9),
+                        Of[L.Switch] * 1e-6 + Moved / (Of[L.Large] * 1e9)),
+                Of.number(0));
 }
 
 /// NCCL's ring between domains.
-double LinkLaws::ring(OpKind Kind, const LinkPlace &At, double Size) const {
-  const double Domains = At.Ranks / At.OnDomain;
-  const double Steps = ((At.Ranks - Domains) * Of[Number::RingInner] +
-                        (Domains - 1) * Of[Number::RingOuter]) *
-                       1e-6;
-  const double OfNetwork =
-      Of[Number::NicEfficiency] * At.OnDomain * At.OuterRate;
-  const double Rate = At.OnDomain > 1
-                          ? std::min(OfNetwork, Of[lawOf(Kind).Large] * 1e9)
-                          : OfNetwork;
-  const double Once = Steps + Size * (At.Ranks - 1) / At.Ranks / Rate;
+template <typename NumbersT>
+auto LinkLaws<NumbersT>::ring(OpKind Kind, const Place &At, Real Size) const
+    -> Real {
+  const Real Domains = At.Ranks / At.OnDomain;
+  const Real Steps = ((At.Ranks - Domains) * Of[Number::RingInner] +
+                      (Domains - 1) * Of[Number::RingOuter]) *
+                     1e-6;
+  const Real OfNetwork = Of[Number::NicEfficiency] * At.OnDomain * At.OuterRate;
+  const Real Rate =
+      select(isLess(Of.number(1), At.OnDomain),
+             min(OfNetwork, Of[lawOf(Kind).Large] * 1e9), OfNetwork);
+  const Real Once = Steps + Size * (At.Ranks - 1) / At.Ranks / Rate;
   return Kind == OpKind::AllReduce ? 2 * Once : Once;
 }
 
-double LinkLaws::rateOfMessages(const LinkPlace &At) const {
-  return At.isWithin() ? Of[Number::AllGatherLarge] * 1e9
-                       : Of[Number::NicEfficiency] * At.OuterRate;
+template <typename NumbersT>
+auto LinkLaws<NumbersT>::rateOfMessages(const Place &At) const -> Real {
+  return select(At.isSpread(), Of[Number::NicEfficiency] * At.OuterRate,
+                Of[Number::AllGatherLarge] * 1e9);
 }
 
-double LinkLaws::timeOf(OpKind Kind, const LinkPlace &At, double Size) const {
+template <typename NumbersT>
+auto LinkLaws<NumbersT>::timeOf(OpKind Kind, const Place &At, Real Size) const
+    -> Real {
   if (Kind == OpKind::Ring || Kind == OpKind::Broadcast)
     return (At.Ranks - 1) * Of[Number::MessageStart] * 1e-6 +
            Size / rateOfMessages(At);
-  if (At.isWithin())
-    return within(Kind, At.Ranks, Size);
-  if (Kind == OpKind::AllToAll)
-    return timeOfExchange(At, Size * At.OnDomain / At.Ranks,
-                          Size * (At.Ranks - At.OnDomain) / At.Ranks);
-  return ring(Kind, At, Size);
+  return select(At.isSpread(),
+                Kind == OpKind::AllToAll
+                    ? timeOfExchange(At, Size * At.OnDomain / At.Ranks,
+                                     Size * (At.Ranks - At.OnDomain) / At.Ranks)
+                    : ring(Kind, At, Size),
+                within(Kind, At.Ranks, Size));
 }
 
 /// The parts within and between domains are sent at the same time.
-double LinkLaws::timeOfExchange(const LinkPlace &At, double Inside,
-                                double Outside) const {
-  return std::max(within(OpKind::AllToAll, At.OnDomain, Inside),
-                  Outside / (Of[Number::NicExchange] * At.OuterRate)) +
+template <typename NumbersT>
+auto LinkLaws<NumbersT>::timeOfExchange(const Place &At, Real Inside,
+                                        Real Outside) const -> Real {
+  return max(within(OpKind::AllToAll, At.OnDomain, Inside),
+             Outside / (Of[Number::NicExchange] * At.OuterRate)) +
          Of[Number::ExchangeStart] * 1e-6;
 }
 
 /// The ranks that divide a message gather it within their domain.
-double LinkLaws::timeOfMessage(const LinkPlace &At, double Size) const {
-  const double Share = Of[Number::MessageShare];
+template <typename NumbersT>
+auto LinkLaws<NumbersT>::timeOfMessage(const Place &At, Real Size) const
+    -> Real {
+  const Real Share = Of[Number::MessageShare];
   return Of[Number::MessageStart] * 1e-6 + Size * Share / rateOfMessages(At) +
          within(OpKind::AllGather, 1 / Share, Size);
 }
+
+template class foretrace::LinkLaws<BenchmarkNumbers>;
+template class foretrace::LinkLaws<JobNumbers>;

@@ -3,22 +3,27 @@
 // Laws of collectives and messages: their durations by size and place, on links
 // that nothing else uses, with the parameters of a device's profile.
 // docs/time.md has the sources of the laws and their errors.
-#ifndef FORETRACE_ANALYSIS_LINKLAWS_H
-#define FORETRACE_ANALYSIS_LINKLAWS_H
+#pragma once
 
-#include "analysis/LawParameters.h"
+#include "analysis/KernelLaws.h"
 #include "ir/model/Ops.h"
 
 namespace foretrace {
 
-/// The place of a group, or of a message, on the cluster.
-struct LinkPlace {
-  double Ranks;
-  double OnDomain;  ///< ranks in a domain of the innermost tier, on average
-  double OuterRate; ///< of a rank between domains, bytes/s; 0 in one domain
+/// The place of a group, or of a message, on the cluster. Its numbers are those
+/// of measurements, of type double, or of a job, of type ir::RealExpr.
+template <typename RealT> struct LinkPlaceOf {
+  RealT Ranks;
+  RealT OnDomain;  ///< ranks in a domain of the innermost tier, on average
+  RealT OuterRate; ///< of a rank between domains, bytes/s; 0 in one domain
 
-  bool isWithin() const { return OnDomain >= Ranks; }
+  /// Returns whether ranks are in several domains.
+  auto isSpread() const {
+    using ir::isLess;
+    return isLess(OnDomain, Ranks);
+  }
 };
+using LinkPlace = LinkPlaceOf<double>;
 
 /// Durations in seconds. Within a domain of the innermost tier, a collective of
 /// n ranks and S bytes (ir::messageBytes) takes the shorter of start + S f /
@@ -29,30 +34,30 @@ struct LinkPlace {
 /// links within the domain if that is less; an all-reduce twice that. An
 /// all-to-all takes the longer of its exchange within the domain and of what
 /// leaves it.
-class LinkLaws {
+template <typename NumbersT> class LinkLaws {
 public:
-  explicit LinkLaws(const LawParameters &Of) : Of(Of) {}
+  using Real = typename NumbersT::Real;
+  using Place = LinkPlaceOf<Real>;
 
-  /// The parameters of a collective within a domain.
-  static std::array<ir::KernelParameterId, 4> parametersOf(ir::OpKind Kind);
+  explicit LinkLaws(NumbersT Numbers) : Of(std::move(Numbers)) {}
 
   /// Returns the time of a collective or ring with a message of \p Size bytes.
-  double timeOf(ir::OpKind Kind, const LinkPlace &At, double Size) const;
+  Real timeOf(ir::OpKind Kind, const Place &At, Real Size) const;
   /// Returns the time of an all-to-all of which \p Inside bytes stay within the
   /// domain and \p Outside leave it.
-  double timeOfExchange(const LinkPlace &At, double Inside,
-                        double Outside) const;
+  Real timeOfExchange(const Place &At, Real Inside, Real Outside) const;
   /// Returns the time of a message from one rank to another.
-  double timeOfMessage(const LinkPlace &At, double Size) const;
+  Real timeOfMessage(const Place &At, Real Size) const;
 
 private:
-  double within(ir::OpKind Kind, double Ranks, double Size) const;
-  double ring(ir::OpKind Kind, const LinkPlace &At, double Size) const;
-  double rateOfMessages(const LinkPlace &At) const;
+  Real within(ir::OpKind Kind, Real Ranks, Real Size) const;
+  Real ring(ir::OpKind Kind, const Place &At, Real Size) const;
+  Real rateOfMessages(const Place &At) const;
 
-  LawParameters Of;
+  const NumbersT Of;
 };
 
-} // namespace foretrace
+/// Returns the parameters of a collective within a domain.
+std::array<ir::KernelParameterId, 4> parametersOfCollective(ir::OpKind Kind);
 
-#endif
+} // namespace foretrace

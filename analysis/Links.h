@@ -3,8 +3,7 @@
 // Links of a cluster that the messages of a job cross. The positions of ranks
 // that send alike are sums of multiples of steps. Messages are therefore
 // counted by the position of their sender in a domain, not one by one.
-#ifndef FORETRACE_ANALYSIS_LINKS_H
-#define FORETRACE_ANALYSIS_LINKS_H
+#pragma once
 
 #include "ir/model/Ops.h"
 #include "ir/model/Ranks.h"
@@ -97,5 +96,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

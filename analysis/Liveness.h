@@ -2,8 +2,7 @@
 //
 // What is in the memory of a rank while a block runs for a micro-batch, beside
 // parameters, their gradients and the optimizer's state.
-#ifndef FORETRACE_ANALYSIS_LIVENESS_H
-#define FORETRACE_ANALYSIS_LIVENESS_H
+#pragma once
 
 #include "ir/model/Measure.h"
 
@@ -74,5 +73,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

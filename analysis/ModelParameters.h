@@ -2,8 +2,7 @@
 //
 // Parameters of a model as published, in total and by part, and those that
 // ranks store.
-#ifndef FORETRACE_ANALYSIS_MODELPARAMETERS_H
-#define FORETRACE_ANALYSIS_MODELPARAMETERS_H
+#pragma once
 
 #include "analysis/LayerCounts.h"
 
@@ -55,5 +54,3 @@ StageParameters publishedOf(ir::ExprScope P, const ir::Stage &S);
 __int128 storedParameters(const ir::Program &P);
 
 } // namespace foretrace
-
-#endif

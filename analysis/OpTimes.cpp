@@ -31,8 +31,11 @@ constexpr llvm::StringLiteral Sections[] = {
 /// Times the ops of one block.
 class BlockTimer {
 public:
-  BlockTimer(ExprScope P, const Block &B, CollectiveTimes *Links)
-      : P(P), B(B), Given(Links), Times(B.Ops.size()) {}
+  BlockTimer(ExprScope P, const Block &B, CollectiveTimes *Places)
+      : P(P), B(B), Times(B.Ops.size()) {
+    if (Places)
+      Links.emplace(P, *Places);
+  }
 
   std::vector<OpTime> run();
 
@@ -42,14 +45,15 @@ private:
   OpTime estimated(const Op &O);
   OpTime perMillion(const Op &O) const;
   void estimateCollectives();
-  void estimateTogether(llvm::ArrayRef<size_t> Ops, CollectiveTimes &Links);
+  void estimateTogether(llvm::ArrayRef<size_t> Ops);
+  Expr lawOf(const Op &O, Expr All) const;
   void share(bool IsBackward);
   template <typename FnT> void forEachCompute(FnT Time);
 
   ExprScope P;
   const Block &B;
-  CollectiveTimes *Given;
-  std::optional<KernelTimes> Laws; ///< made for the first op without one
+  std::optional<CollectiveLaws> Links; ///< none without a cluster
+  std::optional<KernelTimes> Laws;     ///< made for the first op without one
   std::vector<OpTime> Times;
 };
 
@@ -133,48 +137,70 @@ OpTime BlockTimer::estimated(const Op &O) {
   return T;
 }
 
+/// A whole times a part of others, rounded down; nothing of none.
+static constexpr ExprFunction Share = {
+    "share", [](llvm::ArrayRef<int64_t> Of) {
+      const auto Product = static_cast<__int128>(Of[0]) * Of[1];
+      return Of[2] == 0 ? 0 : static_cast<int64_t>(Product / Of[2]);
+    }};
+
+/// Returns the time of collectives like \p O of \p All bytes together. Buckets
+/// are sent one after the other.
+Expr BlockTimer::lawOf(const Op &O, Expr All) const {
+  if (O.Messages.empty() || !All.hasValue())
+    return All.value() == 0 ? numberOf(P, 0) : Links->timeOf(B, O, All);
+  const Expr Whole = numberOf(P, *messageSum(O.Messages));
+  Expr Sum = numberOf(P, 0);
+  for (const MessagePeriod &Of : O.Messages)
+    for (const BucketMessage &M : Of.Each) {
+      const Expr Size(P.Sizes,
+                      P.Sizes.call(Share, {P.at(O.Message),
+                                           numberOf(P, M.Elements), Whole}));
+      Sum += Links->timeOf(B, O, Size) * Of.Times;
+    }
+  return Sum;
+}
+
 /// Times \p Ops, whose messages are sent as one, and shares the time by bytes.
-/// Buckets are sent one after the other.
-void BlockTimer::estimateTogether(llvm::ArrayRef<size_t> Ops,
-                                  CollectiveTimes &Links) {
-  Bytes All;
+void BlockTimer::estimateTogether(llvm::ArrayRef<size_t> Ops) {
+  llvm::SmallVector<ExprId, 8> Sizes;
   for (const size_t I : Ops)
-    All += messageBytes(*P, B.Ops[B.Ops.idAt(I)]);
-  const Op &First = B.Ops[B.Ops.idAt(Ops.front())];
-  Nanoseconds Whole;
-  if (First.Messages.empty() && All != Bytes())
-    Whole = Links.timeOf(B, First, All);
-  else if (!First.Messages.empty())
-    forEachSize(*P, First, [&](Bytes Size, int64_t Count) {
-      Whole += Links.timeOf(B, First, Size) * Count;
-    });
-  __int128 Done = 0;
-  int64_t Given = 0;
-  for (const size_t I : Ops) {
-    OpTime &T = Times[I];
-    T.By = TimeRule::Collective;
-    T.Time = Whole;
-    if (Whole.isOverflow() || All == Bytes())
-      continue;
-    Done += messageBytes(*P, B.Ops[B.Ops.idAt(I)]).value();
-    const auto Until = static_cast<int64_t>(Whole.value() * Done / All.value());
-    T.Time = Nanoseconds(Until - Given);
-    Given = Until;
+    if (const ExprId Size = B.Ops[B.Ops.idAt(I)].Message.Id; Size.isValid())
+      Sizes.push_back(Size);
+    else
+      Sizes.push_back(numberOf(P, 0));
+  const Expr All = sumOf(P, Sizes);
+  const Expr Whole = lawOf(B.Ops[B.Ops.idAt(Ops.front())], All);
+  const bool IsShared = Ops.size() > 1 && All.value() != 0;
+  Expr Done = numberOf(P, 0), Given = Done;
+  for (const auto &[I, Size] : llvm::zip_equal(Ops, Sizes)) {
+    Expr Law = Whole;
+    if (IsShared) {
+      Done = Done.plus(Size);
+      const Expr Until(P.Sizes, P.Sizes.call(Share, {Whole, Done, All}));
+      Law = Until + Given * -1;
+      Given = Until;
+    }
+    Times[I] = {TimeRule::Collective, P.Sizes.value(TimeExpr(Law))};
+    Times[I].Law = Law;
   }
 }
 
 /// ZeRO sends what it gathers, or reduces, of a layer as one message
 /// (PyTorch's fully_shard; Megatron-FSDP, fsdp_unit_modules).
 void BlockTimer::estimateCollectives() {
-  if (!P->Spec.Cluster)
+  if (!Links)
     return; // it was checked that there are none
-  std::optional<CollectiveTimes> Own;
-  CollectiveTimes &Links = Given ? *Given : Own.emplace(*P);
   using Unit = std::tuple<OpKind, Phase, std::string>;
   std::map<Unit, llvm::SmallVector<size_t, 8>> Units;
   for (const auto &[I, O] : llvm::enumerate(B.Ops)) {
     if (!isCollective(O.Kind))
       continue;
+    if (O.Law.Id.isValid()) {
+      Times[I] = {TimeRule::Collective, P.Sizes.value(O.Law)};
+      Times[I].Law = O.Law;
+      continue;
+    }
     const bool IsOfZero =
         O.Phase != Phase::Step &&
         llvm::any_of(O.Group.Axes,
@@ -183,10 +209,10 @@ void BlockTimer::estimateCollectives() {
     if (IsOfZero)
       Units[{O.Kind, O.Phase, textOf(O.Group, P->Spec, P->Mesh)}].push_back(I);
     else
-      estimateTogether(I, Links);
+      estimateTogether(I);
   }
   for (const auto &[Of, Ops] : Units)
-    estimateTogether(Ops, Links);
+    estimateTogether(Ops);
 }
 
 /// The update of a stage's parameters.
@@ -267,6 +293,6 @@ std::vector<OpTime> BlockTimer::run() {
 }
 
 std::vector<OpTime> foretrace::timesOf(ExprScope P, const Block &B,
-                                       CollectiveTimes *Links) {
-  return BlockTimer(P, B, Links).run();
+                                       CollectiveTimes *Places) {
+  return BlockTimer(P, B, Places).run();
 }

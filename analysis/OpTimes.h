@@ -3,8 +3,7 @@
 // Durations of ops and their derivation. Nothing else reads a job's `cost`. The
 // `cost` pass stores the times in the program; `foretrace explain` prints the
 // derivation.
-#ifndef FORETRACE_ANALYSIS_OPTIMES_H
-#define FORETRACE_ANALYSIS_OPTIMES_H
+#pragma once
 
 #include "ir/model/Measure.h"
 
@@ -33,15 +32,16 @@ struct OpTime {
   ir::ElementExpr Parameters = {};
   /// For Roofline and Estimate: bytes that the op reads and writes.
   ir::ByteExpr Touched = {};
-  ir::TimeExpr Law = {}; ///< for Estimate
+  ir::TimeExpr Law = {}; ///< for Estimate and Collective
 };
 
 /// Returns the time of every op of \p B, in order; their total work is less
 /// than 2^63. Ops that share a measured time get parts whose sum is exactly
 /// that time. Ops without a measured time take none. \p P receives new sizes.
-/// \p Links, of \p P, keep places of groups between calls; made if not given.
+/// \p Places are those of \p P; null without a cluster, where no collectives
+/// are timed.
 std::vector<OpTime> timesOf(ir::ExprScope P, const ir::Block &B,
-                            CollectiveTimes *Links = nullptr);
+                            CollectiveTimes *Places);
 
 /// Returns the key of the rate that bounds the arithmetic of \p O with `cost
 /// roofline`: that for the type of its operands, if it is a product in
@@ -68,5 +68,3 @@ llvm::StringRef sectionOf(const ir::Op &O);
 llvm::ArrayRef<llvm::StringLiteral> allSections();
 
 } // namespace foretrace
-
-#endif

@@ -15,62 +15,77 @@ using Number = KernelParameterId;
 
 namespace {
 
-/// Sets Op::Hidden, with durations as numbers.
+/// Sets Op::HiddenLaw. Sums of durations are exact, so their order does not
+/// matter.
 class Overlapper {
 public:
-  Overlapper(Program &P, CollectiveTimes *Links) : P(P), Links(Links) {}
+  Overlapper(Program &P, CollectiveTimes *Places)
+      : P(P), Parameters(P), Zero(numberOf(P, 0)) {
+    if (Places)
+      Laws.emplace(P, *Places);
+  }
 
-  void block(Block &B) const;
-  void step(const Stage &S) const;
+  void block(Block &B);
+  void step(unsigned Stage);
 
 private:
   using Ops = llvm::SmallVector<Op *, 16>;
-  double of(Number Id) const { return *P.Spec.Cost.kernel(Id); }
+  RealExpr of(Number Id) const { return Parameters[Id]; }
+  Expr timeOf(const Op &O) const {
+    return O.Law.Id.isValid() ? Expr(P.Sizes, O.Law.Id) : Zero;
+  }
+  Expr hiddenOf(const Op &O) const {
+    return O.HiddenLaw.Id.isValid() ? Expr(P.Sizes, O.HiddenLaw.Id) : Zero;
+  }
+  Expr exposedOf(const Op &O) const {
+    return O.HiddenLaw.Id.isValid() ? timeOf(O) + hiddenOf(O) * -1 : timeOf(O);
+  }
+  template <typename OpsT> RealExpr sumOf(const OpsT &Of) const;
+  RealExpr productTime(const Block &B, OpId Of, Derivative D) const;
+  void hide(Op &O, RealExpr Time) const;
+  void hideTogether(llvm::ArrayRef<Op *> Of, RealExpr Time) const;
   void hideOverTp(Block &B) const;
   void hideAttention(Block &B) const;
   void hideExchanges(Block &B) const;
   void hideZero(Block &B) const;
-  double lastBucket(const Op &O, const Stage &S) const;
-  void hideBehind(const Ops &Of, const Stage &S, ActionKind Pass) const;
+  RealExpr lastBucket(const Op &O, const Stage &S) const;
+  void hideBehind(const Ops &Of, unsigned Stage, ActionKind Pass) const;
+
   /// Time for which a pass keeps links busy: those of the network, and those
-  /// of a domain, by isWithin.
+  /// of a domain.
   struct LinkUse {
-    double Times[2] = {0, 0};
-    double &operator[](bool IsWithin) { return Times[IsWithin]; }
+    Expr Network, Domain;
   };
-  /// Whether the op sends over the links of a domain, not over the network.
-  bool isWithin(const Op &O) const {
-    return Links && Links->placeOf(O.Group).isWithin();
-  }
+  void add(const Op &Collective, Expr Times, LinkUse &To) const;
+  void share(Op &O, const LinkUse &Busy, RealExpr Window) const;
 
   Program &P;
-  CollectiveTimes *Links; ///< null without a cluster, where nothing is sent
+  const JobNumbers Parameters;
+  const Expr Zero;
+  std::optional<CollectiveLaws> Laws; ///< none without a cluster
 };
 
 } // namespace
 
-static double asReal(Nanoseconds Time) {
-  return static_cast<double>(Time.isOverflow() ? INT64_MAX : Time.value());
-}
-
-/// The time that the ops of \p Of take, less what is hidden.
-template <typename OpsT> static double sumOf(const OpsT &Of) {
-  double Sum = 0;
+/// Returns the time that the ops of \p Of take, less what is hidden.
+template <typename OpsT> RealExpr Overlapper::sumOf(const OpsT &Of) const {
+  llvm::SmallVector<ExprId, 16> Times;
   for (const Op *O : Of)
-    Sum += asReal(O->Time) - asReal(O->Hidden);
-  return Sum;
+    Times.push_back(exposedOf(*O));
+  return RealExpr(ir::sumOf(P, Times));
 }
 
-static void hide(Op &O, double Time) {
-  O.Hidden = Nanoseconds(std::min<int64_t>(std::llrint(Time), O.Time.value()));
+void Overlapper::hide(Op &O, RealExpr Time) const {
+  O.HiddenLaw = min(rounded(Time), timeOf(O));
 }
 
 /// Hides \p Time of all of \p Of together, of each by its duration. Nothing of
 /// them is hidden yet.
-static void hideTogether(llvm::ArrayRef<Op *> Of, double Time) {
-  const double All = sumOf(Of);
+void Overlapper::hideTogether(llvm::ArrayRef<Op *> Of, RealExpr Time) const {
+  const RealExpr All = sumOf(Of), Nothing = All.number(0);
   for (Op *O : Of)
-    hide(*O, All == 0 ? 0 : Time * asReal(O->Time) / All);
+    hide(*O, select(isLess(Nothing, All), Time * RealExpr(timeOf(*O)) / All,
+                    Nothing));
 }
 
 static bool isOver(const Op &O, Axis A) {
@@ -91,12 +106,12 @@ static bool isGatherOrScatter(const Op &O) {
 }
 
 /// Returns the time of the products that compute a derivative of \p Of.
-static double productTime(const Block &B, OpId Of, Derivative D) {
-  double Time = 0;
+RealExpr Overlapper::productTime(const Block &B, OpId Of, Derivative D) const {
+  llvm::SmallVector<ExprId, 2> Times;
   for (const Op &O : B.Ops)
     if (O.Kind == OpKind::MatMul && O.Derivative == D && O.For == Of)
-      Time += asReal(O.Time);
-  return Time;
+      Times.push_back(timeOf(O));
+  return RealExpr(ir::sumOf(P, Times));
 }
 
 /// Returns the op that computes what \p Of communicates, or null.
@@ -117,7 +132,6 @@ static const Op *makerOf(const Block &B, const Op &Of) {
 void Overlapper::hideOverTp(Block &B) const {
   const bool InPieces = P.Spec.Parallel.TpCommOverlap.is(true) &&
                         *P.Spec.Parallel.SequenceParallel;
-  const double Exposed = InPieces ? of(Number::ExposedTp) : 1;
   std::vector<const Op *> OnlyUser(B.Values.size());
   std::vector<unsigned> Users(B.Values.size());
   for (const Op &O : B.Ops)
@@ -128,10 +142,12 @@ void Overlapper::hideOverTp(Block &B) const {
   for (Op &O : B.Ops) {
     if (!isOnlyOver(O, Axis::Tp))
       continue;
-    double Hidden = isGatherOrScatter(O) ? asReal(O.Time) * (1 - Exposed) : 0;
+    const RealExpr Time(timeOf(O));
+    std::optional<RealExpr> Hidden, Beside;
+    if (InPieces && isGatherOrScatter(O))
+      Hidden = Time * (1 - of(Number::ExposedTp));
     const unsigned Result = O.Results.front().Index;
     const Op *Maker = makerOf(B, O);
-    double Beside = 0;
     const bool IsLate =
         InPieces || B.Values[O.Operands.front()].Kind != ValueKind::Gradient;
     if (O.Phase == Phase::Backward && O.Kind == OpKind::AllGather && IsLate &&
@@ -141,7 +157,12 @@ void Overlapper::hideOverTp(Block &B) const {
              Maker && Maker->Kind == OpKind::MatMul &&
              Maker->Derivative == Derivative::Input)
       Beside = productTime(B, Maker->For, Derivative::Param);
-    hide(O, std::max(Hidden, std::min(asReal(O.Time), Beside)));
+    if (Beside)
+      Beside = min(Time, *Beside);
+    if (Hidden || Beside)
+      hide(O, Hidden && Beside ? max(*Hidden, *Beside)
+              : Hidden         ? *Hidden
+                               : *Beside);
   }
 }
 
@@ -149,17 +170,18 @@ void Overlapper::hideOverTp(Block &B) const {
 void Overlapper::hideAttention(Block &B) const {
   for (const bool IsBackward : {false, true}) {
     Ops Rings;
-    double Attention = 0;
+    llvm::SmallVector<ExprId, 2> Attention;
     for (Op &O : B.Ops) {
       if ((O.Phase != Phase::Forward) != IsBackward)
         continue;
       if (O.Kind == OpKind::Ring && isOver(O, Axis::Cp))
         Rings.push_back(&O);
       else if (O.Kind == OpKind::Attention)
-        Attention += asReal(O.Time);
+        Attention.push_back(timeOf(O));
     }
-    const double All = sumOf(Rings);
-    hideTogether(Rings, std::min(Attention, All * (1 - of(Number::ExposedCp))));
+    if (!Rings.empty())
+      hideTogether(Rings, min(RealExpr(ir::sumOf(P, Attention)),
+                              sumOf(Rings) * (1 - of(Number::ExposedCp))));
   }
 }
 
@@ -167,26 +189,43 @@ void Overlapper::hideAttention(Block &B) const {
 /// other direction.
 void Overlapper::hideExchanges(Block &B) const {
   Ops Exchanges[2];
-  double Compute[2] = {0, 0};
+  llvm::SmallVector<ExprId, 16> Compute[2];
   for (Op &O : B.Ops) {
     const unsigned IsBackward = O.Phase != Phase::Forward;
     if (O.Kind == OpKind::AllToAll && isOver(O, Axis::Ep))
       Exchanges[IsBackward].push_back(&O);
     else if (!isCollective(O.Kind))
-      Compute[IsBackward] += asReal(O.Time);
+      Compute[IsBackward].push_back(timeOf(O));
   }
   for (const unsigned Of : {0U, 1U})
     hideTogether(Exchanges[Of],
-                 std::min(Compute[1 - Of],
-                          sumOf(Exchanges[Of]) * (1 - of(Number::ExposedEp))));
+                 min(RealExpr(ir::sumOf(P, Compute[1 - Of])),
+                     sumOf(Exchanges[Of]) * (1 - of(Number::ExposedEp))));
 }
 
-/// Hides less of \p O, by the share of \p Window in which \p Busy keeps its
-/// links busy: while both send, each has half of the rate, and delays the
-/// other by as much as it sends.
-static void share(Op &O, double Busy, double Window) {
-  const double Free = Window == 0 ? 1 : std::max(0.0, 1 - Busy / Window);
-  hide(O, asReal(O.Hidden) * Free);
+/// Adds the time of a collective to that of its links, those of a domain or the
+/// network.
+void Overlapper::add(const Op &Collective, Expr Times, LinkUse &To) const {
+  if (!Laws)
+    return;
+  const Expr Time = timeOf(Collective) * Times;
+  const Expr OnNetwork = Time * Laws->isSpread(Collective.Group);
+  To.Network += OnNetwork;
+  To.Domain += Time + OnNetwork * -1;
+}
+
+/// Hides less of \p O, by the share of \p Window in which its links are busy:
+/// while both send, each has half of the rate, and delays the other by as much
+/// as it sends.
+void Overlapper::share(Op &O, const LinkUse &Busy, RealExpr Window) const {
+  if (!Laws)
+    return;
+  const RealExpr Nothing = Window.number(0), All = Window.number(1);
+  const RealExpr Used = select(Laws->isSpread(O.Group), RealExpr(Busy.Network),
+                               RealExpr(Busy.Domain));
+  const RealExpr Free =
+      select(isLess(Nothing, Window), max(Nothing, 1 - Used / Window), All);
+  hide(O, RealExpr(hiddenOf(O)) * Free);
 }
 
 /// Weights and gradients of one layer behind the work of another.
@@ -197,19 +236,21 @@ void Overlapper::hideZero(Block &B) const {
       if ((O.Phase != Phase::Forward) == IsBackward)
         (isOverReplicas(O) && isGatherOrScatter(O) ? Communication : Others)
             .push_back(&O);
-    const double Window = sumOf(Others);
-    hideTogether(Communication, std::min(sumOf(Communication), Window) *
+    if (Communication.empty())
+      continue;
+    const RealExpr Window = sumOf(Others);
+    hideTogether(Communication, min(sumOf(Communication), Window) *
                                     (1 - of(Number::OverlapSlowdown)));
-    LinkUse Busy;
+    LinkUse Busy{Zero, Zero};
     for (const Op *O : Others)
       if (isCollective(O->Kind))
-        Busy[isWithin(*O)] += asReal(O->Time);
+        add(*O, numberOf(P, 1), Busy);
     for (Op *O : Communication)
-      share(*O, Busy[isWithin(*O)], Window);
+      share(*O, Busy, Window);
   }
 }
 
-void Overlapper::block(Block &B) const {
+void Overlapper::block(Block &B) {
   const ParallelSpec &Par = P.Spec.Parallel;
   hideOverTp(B);
   hideAttention(B);
@@ -223,32 +264,48 @@ void Overlapper::block(Block &B) const {
 /// last ones are made, or of the parameters without which no layer can begin.
 /// That is all of one message. Others than Megatron-LM have buckets of the size
 /// of its, on the first stage. \p O is of the first chunk.
-double Overlapper::lastBucket(const Op &O, const Stage &S) const {
+RealExpr Overlapper::lastBucket(const Op &O, const Stage &S) const {
+  const RealExpr All(P.Sizes, P.Sizes.real(1));
   if (!O.Messages.empty())
-    return static_cast<double>(O.Messages.back().Each.back().Elements) /
-           static_cast<double>(*messageSum(O.Messages));
+    return All.number(
+        static_cast<double>(O.Messages.back().Each.back().Elements) /
+        static_cast<double>(*messageSum(O.Messages)));
   if (S.First != 0 || isOfMegatron(P.Spec.Parallel))
-    return 1;
+    return All;
   const ValueId Whole =
       O.Kind == OpKind::AllGather ? O.Results.front() : O.Operands.front();
-  const auto Elements = static_cast<double>(
-      P.Sizes.value(P.Blocks[S.Step].Values[Whole].OnRank).value());
+  const RealExpr Elements(
+      Expr(P.Sizes, P.Blocks[S.Step].Values[Whole].OnRank.Id));
   constexpr double Least = 40e6, OfRank = 1e6; // elements of a bucket
-  const auto Ranks =
-      static_cast<double>(P.Mesh.groupSize({Axis::Dp, Axis::Cp}));
-  return std::min(1.0, std::max(Least, OfRank * Ranks) / Elements);
+  const RealExpr Ranks(sizeOf(P, llvm::ArrayRef({Axis::Dp, Axis::Cp})));
+  return min(All, max(All.number(Least), OfRank * Ranks) / Elements);
 }
 
-/// Behind the pass of one micro-batch through all chunks of \p S.
-void Overlapper::hideBehind(const Ops &Of, const Stage &S,
+/// Behind the pass of one micro-batch through all chunks of a kind of stage.
+void Overlapper::hideBehind(const Ops &Of, unsigned Stage,
                             ActionKind Pass) const {
   if (Of.empty())
     return;
-  double Window = 0;
-  for (const ChunkRun &Chunk : S.Chunks)
-    Window += asReal(timeOf(P, Chunk.Layers, Pass)) *
-              static_cast<double>(Chunk.Count);
-  double Early = 0; // of all but the last buckets
+  const ir::Stage &S = P.Stages[Stage];
+  llvm::SmallVector<ExprId, 8> Parts;
+  LinkUse Busy{Zero, Zero};
+  for (const auto &[Index, Count] : layersByBlock(S)) {
+    const Block &B = P.Blocks[BlockId(Index)];
+    const Key Layers = {KeyId::StageLayers, Index, Stage};
+    const Expr Times(P.Sizes,
+                     P.Sizes.find(Layers).value_or(ExprId(numberOf(P, Count))));
+    llvm::SmallVector<ExprId, 16> OfBlock;
+    for (const auto &[O, Action] : llvm::zip_equal(B.Ops, actionsOf(B))) {
+      if (runs(Pass, Action))
+        OfBlock.push_back(exposedOf(O));
+      if ((O.Phase == Phase::Forward) == (Pass == ActionKind::Forward) &&
+          isCollective(O.Kind))
+        add(O, Times, Busy);
+    }
+    Parts.push_back(ir::sumOf(P, OfBlock) * Times);
+  }
+  const RealExpr Window(ir::sumOf(P, Parts));
+  RealExpr Early = Window.number(0); // of all but the last buckets
   const auto ElementOf = [&](const Op &O) {
     return P.Blocks[S.Step].Values[O.Operands.front()].Type.Element;
   };
@@ -258,22 +315,17 @@ void Overlapper::hideBehind(const Ops &Of, const Stage &S,
         llvm::none_of(llvm::ArrayRef(Of).take_front(I), [&](const Op *Other) {
           return Other->Group == O.Group && ElementOf(*Other) == ElementOf(O);
         });
-    Early += asReal(O.Time) * (IsFirst ? 1 - lastBucket(O, S) : 1);
+    const RealExpr Time(timeOf(O));
+    Early = Early + (IsFirst ? Time * (1 - lastBucket(O, S)) : Time);
   }
-  hideTogether(Of, std::min(Early, Window * of(Number::OverlapWindow)) *
+  hideTogether(Of, min(Early, Window * of(Number::OverlapWindow)) *
                        (1 - of(Number::OverlapSlowdown)));
-  LinkUse Busy;
-  for (const auto &[Index, Layers] : layersByBlock(S))
-    for (const Op &O : P.Blocks[BlockId(Index)].Ops)
-      if ((O.Phase == Phase::Forward) == (Pass == ActionKind::Forward) &&
-          isCollective(O.Kind))
-        Busy[isWithin(O)] += asReal(O.Time) * static_cast<double>(Layers);
   for (Op *O : Of)
-    share(*O, Busy[isWithin(*O)], Window);
+    share(*O, Busy, Window);
 }
 
-void Overlapper::step(const Stage &S) const {
-  Block &B = P.Blocks[S.Step];
+void Overlapper::step(unsigned Stage) {
+  Block &B = P.Blocks[P.Stages[Stage].Step];
   Ops Reductions, Gathers;
   for (Op &O : B.Ops) {
     if (!isOverReplicas(O) && !isOver(O, Axis::Cp))
@@ -284,20 +336,20 @@ void Overlapper::step(const Stage &S) const {
       Reductions.push_back(&O);
   }
   if (P.Spec.Parallel.OverlapGradReduce.is(true))
-    hideBehind(Reductions, S, ActionKind::Backward);
+    hideBehind(Reductions, Stage, ActionKind::Backward);
   if (P.Spec.Parallel.OverlapParamGather.is(true))
-    hideBehind(Gathers, S, ActionKind::Forward);
+    hideBehind(Gathers, Stage, ActionKind::Forward);
 }
 
-void foretrace::hideCommunication(Program &P, CollectiveTimes *Given) {
-  std::optional<CollectiveTimes> Own;
-  if (!Given && P.Spec.Cluster)
-    Given = &Own.emplace(P);
-  const Overlapper Of(P, Given);
+void foretrace::hideCommunication(Program &P, CollectiveTimes *Places) {
+  Overlapper Of(P, Places);
   for (Block &B : P.Blocks)
     if (!llvm::any_of(B.Ops,
                       [](const Op &O) { return O.Phase == Phase::Step; }))
       Of.block(B);
-  for (const Stage &S : P.Stages)
-    Of.step(S);
+  for (unsigned Stage = 0; Stage < P.Stages.size(); ++Stage)
+    Of.step(Stage);
+  for (Block &B : P.Blocks)
+    for (Op &O : B.Ops)
+      O.Hidden = P.Sizes.value(O.HiddenLaw);
 }

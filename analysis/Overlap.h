@@ -2,17 +2,16 @@
 //
 // Overlap of communication with computation. A step of a schedule takes the
 // time of all its ops, without the parts of collectives that other ops overlap.
-#ifndef FORETRACE_ANALYSIS_OVERLAP_H
-#define FORETRACE_ANALYSIS_OVERLAP_H
+#pragma once
 
 #include "analysis/CollectiveTimes.h"
 #include "ir/model/Program.h"
 
 namespace foretrace {
 
-/// Sets Op::Hidden of all collectives of \p P, which has the durations of all
-/// ops, by the keys of the job and the `exposed` parameters of its `cost
-/// estimate`:
+/// Sets Op::HiddenLaw and Op::Hidden of all collectives of \p P, whose ops have
+/// expressions of their durations, by the keys of the job and the `exposed`
+/// parameters of its `cost estimate`:
 ///
 /// * collectives over tp with `tp_comm_overlap`, all but a share;
 /// * a ring over cp behind the attention of its pass;
@@ -25,9 +24,7 @@ namespace foretrace {
 ///
 /// The last two slow down the passes, and share their links, the network card
 /// or those of the domain, with the collectives in them: while both run, each
-/// has half of the rate. \p Links, of \p P, are made if not given.
-void hideCommunication(ir::Program &P, CollectiveTimes *Links = nullptr);
+/// has half of the rate. \p Places are those of \p P; null without a cluster.
+void hideCommunication(ir::Program &P, CollectiveTimes *Places);
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // What counts as a parameter of a block: asked by all that count, weigh or
 // reduce them, so that they agree.
-#ifndef FORETRACE_ANALYSIS_PARAMETERS_H
-#define FORETRACE_ANALYSIS_PARAMETERS_H
+#pragma once
 
 #include "ir/model/Measure.h"
 
@@ -52,5 +51,3 @@ ir::Expr publishedSize(ir::ExprScope P, const ir::Value &V);
 ir::Expr activatedSize(ir::ExprScope P, const ir::Block &B, const ir::Value &V);
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // The partition of a model into stages and chunks, folded, and how even it is.
 // Sizes are those of one rank.
-#ifndef FORETRACE_ANALYSIS_PARTITION_H
-#define FORETRACE_ANALYSIS_PARTITION_H
+#pragma once
 
 #include "analysis/Derivation.h"
 #include "ir/model/Program.h"
@@ -75,5 +74,3 @@ struct Partition {
 Partition partitionOf(const ir::Program &P);
 
 } // namespace foretrace
-
-#endif

@@ -3,6 +3,7 @@
 #include "analysis/FlatSchedule.h"
 #include "ir/schedule/FoldSchedule.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include <algorithm>
 
 using namespace foretrace;
@@ -127,10 +128,15 @@ PipelineTimer::PipelineTimer(PipelineTimer &&) noexcept = default;
 PipelineTimer &PipelineTimer::operator=(PipelineTimer &&) noexcept = default;
 PipelineTimer::~PipelineTimer() = default;
 
-const FlatSchedule *PipelineTimer::flat(const Schedule &S) {
+/// Returns whether the steps of \p S are few enough to keep.
+static bool isKept(const Schedule &S) {
   constexpr int64_t MostSteps = int64_t(1) << 20;
+  return S.steps() <= MostSteps / S.Stages;
+}
+
+const FlatSchedule *PipelineTimer::flat(const Schedule &S) {
   constexpr size_t MostKept = 256;
-  if (S.steps() > MostSteps / S.Stages)
+  if (!isKept(S))
     return nullptr;
   if (Known.size() >= MostKept)
     Known.clear();
@@ -148,27 +154,107 @@ int64_t PipelineTimer::timeOfSteps(const Schedule &S, ActionDuration Duration,
               : pipelineTimeOfSteps(S, Duration, Update);
 }
 
+/// Returns the times of \p S by those of few micro-batches, of programs whose
+/// slowest stages take \p Slowest: \p Run runs a schedule, for all of them.
+static std::vector<int64_t>
+extrapolate(const Schedule &S, llvm::ArrayRef<int64_t> Slowest,
+            llvm::function_ref<std::vector<int64_t>(const Schedule &)> Run) {
+  const int64_t Period = periodOf(S);
+  Schedule Few = foldMicroBatches(S);
+  std::vector<std::optional<int64_t>> Found(Slowest.size());
+  auto RunFew = [&](int64_t MicroBatches) {
+    Few.MicroBatches = MicroBatches;
+    return Run(Few);
+  };
+  // Three runs of few micro-batches must be less work than one of all.
+  for (int64_t N = Few.MicroBatches; N + Period < S.MicroBatches / 3 &&
+                                     llvm::is_contained(Found, std::nullopt);
+       N += N - N % Period) {
+    const std::vector<int64_t> First = RunFew(N), Next = RunFew(N + Period);
+    // In the end the time grows by at least the slowest stage's.
+    auto IsEven = [&](size_t I) {
+      return !Found[I] && Next[I] - First[I] >= Slowest[I] * Period;
+    };
+    const auto All = llvm::seq<size_t>(0, Found.size());
+    if (llvm::none_of(All, IsEven))
+      continue;
+    const std::vector<int64_t> Last = RunFew(N + 2 * Period);
+    for (const size_t I : All)
+      if (const int64_t Growth = Next[I] - First[I];
+          IsEven(I) && Last[I] - First[I] == 2 * Growth)
+        Found[I] = First[I] + (S.MicroBatches - N) / Period * Growth;
+  }
+  std::vector<int64_t> Whole;
+  if (llvm::is_contained(Found, std::nullopt))
+    Whole = Run(S);
+  std::vector<int64_t> Times;
+  for (const auto &[I, Of] : llvm::enumerate(Found))
+    Times.push_back(Of ? *Of : Whole[I]);
+  return Times;
+}
+
 int64_t PipelineTimer::time(const Schedule &S, ActionDuration Duration,
                             llvm::ArrayRef<int64_t> Update) {
   if (S.Kind == ScheduleKind::OneFOneB && S.Stages > 1)
     return oneFOneB(S, Duration, Update);
-  const int64_t Period = periodOf(S);
-  Schedule Few = foldMicroBatches(S);
-  const int64_t Base = Few.MicroBatches;
-  auto Run = [&](int64_t MicroBatches) {
-    Few.MicroBatches = MicroBatches;
-    return timeOfSteps(Few, Duration, Update);
-  };
-  // In the end the time grows by at least the slowest stage's.
-  const int64_t Least = slowestOf(S, Duration) * Period;
-  // Three runs of few micro-batches must be less work than one of all.
-  for (int64_t N = Base; N + Period < S.MicroBatches / 3; N += N - N % Period) {
-    const int64_t First = Run(N);
-    const int64_t Growth = Run(N + Period) - First;
-    if (Growth >= Least && Run(N + 2 * Period) - First == 2 * Growth)
-      return First + (S.MicroBatches - N) / Period * Growth;
+  return extrapolate(S, slowestOf(S, Duration),
+                     [&](const Schedule &Few) {
+                       return std::vector<int64_t>{
+                           timeOfSteps(Few, Duration, Update)};
+                     })
+      .front();
+}
+
+PipelineRun PipelineTimer::prepare(const Schedule &S, ActionDuration Duration,
+                                   llvm::ArrayRef<int64_t> Update) {
+  PipelineRun Run;
+  if ((S.Kind != ScheduleKind::OneFOneB || S.Stages == 1) && isKept(S)) {
+    Run.Durations = flat(foldMicroBatches(S))->durations(Duration);
+    Run.Update = Update.vec();
+    Run.Slowest = slowestOf(S, Duration);
+    // No more than all steps and messages one after the other.
+    const double Most = static_cast<double>(*llvm::max_element(Run.Durations)) *
+                            static_cast<double>(4 * S.steps() * S.Stages) +
+                        static_cast<double>(*llvm::max_element(Update));
+    if (Most < LaneTimes::Exact)
+      return Run;
   }
-  return timeOfSteps(S, Duration, Update);
+  Run.Total = time(S, Duration, Update);
+  return Run;
+}
+
+std::vector<int64_t>
+PipelineTimer::timesOfSteps(const Schedule &S,
+                            llvm::ArrayRef<PipelineRun *> Runs) {
+  const FlatSchedule &Flat = *flat(S);
+  std::vector<int64_t> Totals;
+  for (; !Runs.empty();
+       Runs = Runs.drop_front(std::min(LaneTimes::Count, Runs.size()))) {
+    const auto Some = Runs.take_front(LaneTimes::Count);
+    std::vector<LaneTimes> Times(Some.front()->Durations.size());
+    for (const auto &[Lane, Run] : llvm::enumerate(Some))
+      for (const auto &[To, Duration] : llvm::zip_equal(Times, Run->Durations))
+        To.Of[Lane] = static_cast<double>(Duration);
+    const std::vector<LaneTimes> Ends = Flat.run(Times);
+    for (const auto &[Lane, Run] : llvm::enumerate(Some)) {
+      int64_t Last = 0;
+      for (const auto &[End, Update] : llvm::zip_equal(Ends, Run->Update))
+        Last = std::max(Last, static_cast<int64_t>(End.Of[Lane]) + Update);
+      Totals.push_back(Last);
+    }
+  }
+  return Totals;
+}
+
+void PipelineTimer::finish(const Schedule &S,
+                           llvm::ArrayRef<PipelineRun *> Runs) {
+  std::vector<int64_t> Slowest;
+  for (const PipelineRun *Run : Runs)
+    Slowest.push_back(Run->Slowest);
+  const std::vector<int64_t> Totals = extrapolate(
+      S, Slowest, [&](const Schedule &Few) { return timesOfSteps(Few, Runs); });
+  for (const auto &[Run, Total] : llvm::zip_equal(Runs, Totals))
+    Run->Total = Total;
 }
 
 int64_t foretrace::pipelineTime(const Schedule &S, ActionDuration Duration,

@@ -2,8 +2,7 @@
 //
 // The time that a pipeline needs, without the start and end of each action
 // (ir/schedule/Timeline.h has those).
-#ifndef FORETRACE_ANALYSIS_PIPELINETIME_H
-#define FORETRACE_ANALYSIS_PIPELINETIME_H
+#pragma once
 
 #include "ir/schedule/StageRuns.h"
 #include <map>
@@ -47,6 +46,15 @@ struct PipelinePath {
 
 class FlatSchedule;
 
+/// One of several programs with the same schedule.
+struct PipelineRun {
+  /// As PipelineTimer::time returns it; nothing if it is still to be run.
+  std::optional<int64_t> Total;
+  std::vector<int64_t> Durations; ///< of FlatSchedule::durations
+  std::vector<int64_t> Update;    ///< by stage
+  int64_t Slowest = 0; ///< a micro-batch through the chunks of a stage
+};
+
 /// The same for several durations: keeps schedules as flat lists of calls. All
 /// that have the same numbers must have the same programs.
 class PipelineTimer {
@@ -58,6 +66,12 @@ public:
 
   int64_t time(const ir::Schedule &S, ir::ActionDuration Duration,
                llvm::ArrayRef<int64_t> Update);
+  /// Returns what finish() needs to know of a program; the total at once if
+  /// there is a closed form.
+  PipelineRun prepare(const ir::Schedule &S, ir::ActionDuration Duration,
+                      llvm::ArrayRef<int64_t> Update);
+  /// Sets the totals of \p Runs, which prepare() returned for \p S.
+  void finish(const ir::Schedule &S, llvm::ArrayRef<PipelineRun *> Runs);
   /// Returns the critical path of an iteration that takes \p Total, as time()
   /// returned it; if two chains are equally long, one that stays on its stage.
   /// Returns nothing if the schedule has too many steps to keep, or if \p Total
@@ -77,10 +91,10 @@ private:
   const FlatSchedule *flat(const ir::Schedule &S);
   int64_t timeOfSteps(const ir::Schedule &S, ir::ActionDuration Duration,
                       llvm::ArrayRef<int64_t> Update);
+  std::vector<int64_t> timesOfSteps(const ir::Schedule &S,
+                                    llvm::ArrayRef<PipelineRun *> Runs);
 
   std::map<Numbers, std::unique_ptr<FlatSchedule>> Known;
 };
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Counts of ranks by their position in a domain of a cluster.
-#ifndef FORETRACE_ANALYSIS_PLACES_H
-#define FORETRACE_ANALYSIS_PLACES_H
+#pragma once
 
 #include "llvm/ADT/SmallVector.h"
 #include <cstdint>
@@ -22,5 +21,3 @@ __int128 countPlaces(llvm::SmallVector<PlaceRow, 4> Rows, int64_t First,
                      int64_t Wanted, int64_t Size);
 
 } // namespace foretrace
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Layers whose activations a rank has saved at a time, counted by block: what
 // they weigh is asked later, of one job or of many.
-#ifndef FORETRACE_ANALYSIS_SAVEDLAYERS_H
-#define FORETRACE_ANALYSIS_SAVEDLAYERS_H
+#pragma once
 
 #include "analysis/InFlight.h"
 #include "analysis/LayerCounts.h"
@@ -46,5 +45,3 @@ struct SavedLayers {
 SavedLayers savedLayers(const ir::Program &P, const ir::Stage &S);
 
 } // namespace foretrace
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory of a rank of a pipeline stage, and when it has most.
-#ifndef FORETRACE_ANALYSIS_STAGEMEMORY_H
-#define FORETRACE_ANALYSIS_STAGEMEMORY_H
+#pragma once
 
 #include "analysis/Liveness.h"
 #include "analysis/SavedLayers.h"
@@ -110,5 +109,3 @@ private:
 const StagesMemory &mostOf(llvm::ArrayRef<StagesMemory> Stages);
 
 } // namespace foretrace
-
-#endif

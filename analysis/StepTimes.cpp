@@ -17,6 +17,14 @@ StepTimes::StepTimes(const Program &P, Waits HostWaits, CollectiveTimes *Given)
     Links = Given ? Given : &Own.emplace(P);
 }
 
+void StepTimes::restart(CollectiveTimes *Places) {
+  if (Links)
+    Links = Places;
+  Kernels.clear();
+  Known.clear();
+  Messages.clear();
+}
+
 /// Adds the collectives of \p B for whose actions \p IsMeant, \p Times each.
 template <typename FnT>
 static void addCommunication(const Block &B, FnT IsMeant, int64_t Times,
@@ -49,7 +57,8 @@ Nanoseconds foretrace::updateTime(const Block &B) {
 
 CommunicationTime foretrace::communicationOf(const Block &B) {
   CommunicationTime Sum;
-  addCommunication(B, [](ActionKind) { return true; }, 1, Sum);
+  addCommunication(
+      B, [](ActionKind) { return true; }, 1, Sum);
   return Sum;
 }
 
@@ -66,26 +75,36 @@ Nanoseconds StepTimes::ofMessage(Bytes Size, int64_t Distance) {
   return It->second;
 }
 
-/// Returns the kernels of \p B that a step runs. Before the first exchange of a
-/// layer of experts the host waits for the device, if it needs counts of
-/// tokens.
-static HostTimeline kernelsOf(const Program &P, const Block &B, ActionKind Step,
-                              Nanoseconds Launch, StepTimes::Waits HostWaits) {
+const StepTimes::Launches &StepTimes::launchesOf(BlockId Block,
+                                                 ActionKind Step) {
+  const auto [It, IsNew] = Order.try_emplace({Block.Index, Step});
+  if (IsNew) {
+    const ir::Block &B = P.Blocks[Block];
+    It->second.NeedsCounts = needsCounts(P, B);
+    for (const auto &[O, Action] : llvm::zip_equal(B.Ops, actionsOf(B)))
+      if (runs(Step, Action))
+        It->second.Ops.push_back(&O);
+  }
+  return It->second;
+}
+
+/// Before the first exchange of a layer of experts the host waits for the
+/// device, if it needs counts of tokens.
+HostTimeline StepTimes::kernelsOf(const Launches &Of,
+                                  Nanoseconds Launch) const {
   HostTimeline All;
-  const bool NeedsCounts = needsCounts(P, B);
   bool HasExchanged = false;
-  for (const auto &[O, Action] : llvm::zip_equal(B.Ops, actionsOf(B))) {
-    if (!runs(Step, Action) || O.Time == Nanoseconds())
+  for (const Op *O : Of.Ops) {
+    if (O->Time == Nanoseconds())
       continue;
-    const bool IsExchange = O.Kind == OpKind::AllToAll;
-    const bool IsAwaited =
-        IsExchange && HostWaits == StepTimes::Waits::ForExchanges;
-    const bool WaitsForCounts = IsExchange && !HasExchanged && NeedsCounts &&
-                                O.Phase != Phase::Backward;
+    const bool IsExchange = O->Kind == OpKind::AllToAll;
+    const bool IsAwaited = IsExchange && HostWaits == Waits::ForExchanges;
+    const bool WaitsForCounts = IsExchange && !HasExchanged && Of.NeedsCounts &&
+                                O->Phase != Phase::Backward;
     if (IsAwaited || WaitsForCounts)
       All.synchronize();
     HasExchanged |= IsExchange;
-    All.launch(O.exposed(), isCollective(O.Kind) ? Nanoseconds() : Launch);
+    All.launch(O->exposed(), isCollective(O->Kind) ? Nanoseconds() : Launch);
     if (IsAwaited)
       All.synchronize();
   }
@@ -112,7 +131,7 @@ Nanoseconds StepTimes::ofStep(const LayerSequence &Layers, ActionKind Step) {
     for (const BlockRun &R : G.Runs) {
       const auto [It, IsNew] = Kernels.try_emplace({R.Block.Index, Step});
       if (IsNew)
-        It->second = kernelsOf(P, P.Blocks[R.Block], Step, Launch, HostWaits);
+        It->second = kernelsOf(launchesOf(R.Block, Step), Launch);
       Add(Period, It->second.repeated(R.Count));
     }
     Add(All, Period.repeated(G.Periods));

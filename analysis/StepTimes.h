@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Durations of the actions of a schedule, of a program with costs.
-#ifndef FORETRACE_ANALYSIS_STEPTIMES_H
-#define FORETRACE_ANALYSIS_STEPTIMES_H
+#pragma once
 
 #include "analysis/CollectiveTimes.h"
 #include "analysis/HostTimeline.h"
@@ -32,11 +31,15 @@ public:
   /// For what the host waits: for the counts of tokens of a layer of experts,
   /// or, as with traces that log when exchanges end, for all exchanges.
   enum class Waits : unsigned char { ForCounts, ForExchanges };
-  /// \p Links, of \p P, keep places of groups between uses; made if not given.
+  /// \p Places are those of \p P; made if not given.
   explicit StepTimes(const ir::Program &P, Waits HostWaits = Waits::ForCounts,
-                     CollectiveTimes *Links = nullptr);
+                     CollectiveTimes *Places = nullptr);
   StepTimes(const StepTimes &) = delete;
   StepTimes &operator=(const StepTimes &) = delete;
+
+  /// Starts again after the durations of ops, the split over stages or the
+  /// places of groups have changed.
+  void restart(CollectiveTimes *Places);
 
   int64_t operator()(int64_t Stage, const ir::Action &A);
   /// Returns the time of a step of kind \p Step for all of \p Layers.
@@ -48,15 +51,22 @@ public:
 private:
   const ir::Program &P;
   const Waits HostWaits;
+  /// The ops of a block that a step runs, in order.
+  struct Launches {
+    std::vector<const ir::Op *> Ops;
+    bool NeedsCounts;
+  };
+  using BlockStep = std::pair<unsigned, ir::ActionKind>;
+  const Launches &launchesOf(ir::BlockId Block, ir::ActionKind Step);
+  HostTimeline kernelsOf(const Launches &Of, Nanoseconds Launch) const;
+
   std::optional<CollectiveTimes> Own;
   CollectiveTimes *Links = nullptr; ///< of `cost estimate`
-  std::map<std::pair<unsigned, ir::ActionKind>, HostTimeline>
-      Kernels; ///< by block
+  std::map<BlockStep, Launches> Order;
+  std::map<BlockStep, HostTimeline> Kernels;
   std::map<std::pair<const ir::LayerSequence *, ir::ActionKind>, int64_t> Known;
   std::map<std::pair<int64_t, int64_t>, Nanoseconds>
       Messages; ///< by bytes, distance
 };
 
 } // namespace foretrace
-
-#endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/TimeDerivation.h"
-#include "analysis/CollectiveTimes.h"
 #include "analysis/Derivation.h"
 #include "ir/model/Measure.h"
 #include "llvm/ADT/STLExtras.h"
@@ -12,7 +11,10 @@ using namespace llvm;
 namespace foretrace {
 
 TimeMaker::TimeMaker(const ir::Program &Of)
-    : Of(Of), P(Of), Sizes(Of.Spec, P.Sizes) {}
+    : Of(Of), P(Of), Sizes(Of.Spec, P.Sizes) {
+  if (*Of.Spec.Cost.Kind == ir::CostKind::Estimate && Of.Spec.Cluster)
+    Places.emplace(Of);
+}
 
 static DerivedOperand timeOf(const ir::ProfileTime &T) {
   return makeStated(T.Section, T.nanoseconds().value(), "ns",
@@ -108,11 +110,10 @@ Derivation TimeMaker::estimate(const OpTime &T) {
   return D;
 }
 
-Derivation TimeMaker::collective(const ir::Op &O) {
-  Derivation D = makeDerivation("estimate($0)",
-                                {Sizes.part("message", O.Message.Id, "bytes")});
+Derivation TimeMaker::collective(const ir::Op &O, const OpTime &T) {
+  Derivation D = Sizes.derive(T.Law.Id);
   D.Note = "by the law of its collective (docs/time.md), " +
-           CollectiveTimes(Of).describe(O) +
+           Places->describe(O) +
            "; ZeRO sends what it gathers or reduces of a layer as one message";
   if (const int64_t Count = messageCount(O); Count > 1)
     D.Note += "; this is the sum of " + std::to_string(Count) + " buckets";
@@ -123,7 +124,7 @@ Derivation TimeMaker::derive(const ir::Op &O) {
   const ir::Block &B = blockOf(Of, O);
   auto [It, IsNew] = Known.try_emplace(&B);
   if (IsNew)
-    It->second = timesOf(P, B);
+    It->second = timesOf(P, B, Places ? &*Places : nullptr);
   const OpTime &T = It->second[static_cast<size_t>(&O - &*B.Ops.begin())];
   assert(T.Time == O.Time && "of another cost");
   switch (T.By) {
@@ -147,7 +148,7 @@ Derivation TimeMaker::derive(const ir::Op &O) {
   case TimeRule::Estimate:
     return estimate(T);
   case TimeRule::Collective:
-    return collective(O);
+    return collective(O, T);
   }
   llvm_unreachable("every rule is handled");
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Derives the times of ops.
-#ifndef FORETRACE_ANALYSIS_TIMEDERIVATION_H
-#define FORETRACE_ANALYSIS_TIMEDERIVATION_H
+#pragma once
 
+#include "analysis/CollectiveTimes.h"
 #include "analysis/Derivation.h"
 #include "analysis/OpTimes.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -29,15 +29,14 @@ private:
   Derivation share(const ir::Op &O, const OpTime &T);
   Derivation roofline(const ir::Op &O, const OpTime &T);
   Derivation estimate(const OpTime &T);
-  Derivation collective(const ir::Op &O);
+  Derivation collective(const ir::Op &O, const OpTime &T);
   std::string nameOf(const ir::Op &O, const Derivation &Among) const;
 
   const ir::Program &Of;
   ir::ExprOverlay P;
   const FigureMaker Sizes;
+  std::optional<CollectiveTimes> Places; ///< of `cost estimate` on a cluster
   std::map<const ir::Block *, std::vector<OpTime>> Known;
 };
 
 } // namespace foretrace
-
-#endif

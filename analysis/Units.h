@@ -4,8 +4,7 @@
 // gradients are whole by units, which are the layers (Megatron-LM,
 // distributed/fsdp/src/megatron_fsdp: megatron_fsdp.py, _register_fsdp_hooks;
 // param_and_grad_buffer.py, _get_parameter_groups).
-#ifndef FORETRACE_ANALYSIS_UNITS_H
-#define FORETRACE_ANALYSIS_UNITS_H
+#pragma once
 
 #include "analysis/LayerCounts.h"
 #include <optional>
@@ -68,5 +67,3 @@ private:
 };
 
 } // namespace foretrace
-
-#endif

@@ -3,8 +3,7 @@
 // FLOPs of ops, as expressions: 2 per multiply-add of contractions and of
 // attention, half of whose scores a causal mask hides. All other ops are bound
 // by memory and count as 0.
-#ifndef FORETRACE_ANALYSIS_WORK_H
-#define FORETRACE_ANALYSIS_WORK_H
+#pragma once
 
 #include "ir/model/Measure.h"
 
@@ -43,5 +42,3 @@ llvm::SmallVector<const ir::Value *, 8> valuesOf(const ir::Block &B,
                                                  const ir::Op &O);
 
 } // namespace foretrace
-
-#endif

@@ -39,7 +39,7 @@ private:
   void checkBlocks() const;
   bool checkFormats() const;
   bool checkKernels() const;
-  bool time(Block &B) const;
+  bool time(Block &B, CollectiveTimes *Places) const;
 
   Program &P;
   DiagnosticEngine &Diags;
@@ -149,7 +149,7 @@ bool Coster::checkKernels() const {
 }
 
 /// False if it takes more than can be counted.
-bool Coster::time(Block &B) const {
+bool Coster::time(Block &B, CollectiveTimes *Places) const {
   auto IsGood = [&](const Op &O, bool IsCounted) {
     if (!IsCounted)
       Diags.report(O.Origin.Range, diag::SizeOverflow,
@@ -160,8 +160,8 @@ bool Coster::time(Block &B) const {
     if (!IsGood(O, !workOf(P, O).isOverflow()))
       return false;
   for (Op &O : B.Ops)
-    O.Law = {}; // parameters may be others than those of the last time
-  for (auto [O, T] : llvm::zip_equal(B.Ops, timesOf(P, B))) {
+    O.Law = O.HiddenLaw = {}; // parameters may be others than last time
+  for (auto [O, T] : llvm::zip_equal(B.Ops, timesOf(P, B, Places))) {
     O.Time = T.Time;
     O.Law = T.Law;
     if (!IsGood(O, !T.Time.isOverflow()))
@@ -180,13 +180,16 @@ bool Coster::run() {
   if (*P.Spec.Cost.Kind == CostKind::Estimate &&
       (!checkVendor(P, Diags) || !checkKernels()))
     return false;
+  std::optional<CollectiveTimes> Places;
+  if (*P.Spec.Cost.Kind == CostKind::Estimate && P.Spec.Cluster)
+    Places.emplace(P);
   for (Block &B : P.Blocks)
-    if (!time(B))
+    if (!time(B, Places ? &*Places : nullptr))
       return false;
   if (*P.Spec.Cost.Kind == CostKind::Calibrated)
     checkBlocks();
   if (*P.Spec.Cost.Kind == CostKind::Estimate) {
-    hideCommunication(P);
+    hideCommunication(P, Places ? &*Places : nullptr);
     reportCaveats(P, Diags);
   }
   return *P.Spec.Cost.Kind != CostKind::Calibrated || !Diags.hasErrors();

@@ -8,111 +8,6 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-namespace {
-
-/// Gives expressions their slots.
-class SlotAllocator {
-public:
-  unsigned take() {
-    if (Free.empty())
-      return Count++;
-    const unsigned Slot = Free.back();
-    Free.pop_back();
-    return Slot;
-  }
-  void release(unsigned Slot) { Free.push_back(Slot); }
-  unsigned count() const { return Count; }
-
-private:
-  std::vector<unsigned> Free;
-  unsigned Count = 0;
-};
-
-} // namespace
-
-/// Numbers of a stage, say, are defined by what was counted for it.
-static bool isLeaf(const ExprTable &T, ExprId I) {
-  return T[I].Op == ExprOp::Key &&
-         (!T[I].Left.isValid() || T.constantAt(T[I].Left));
-}
-
-static bool isConstant(const ExprTable &T, ExprId I) {
-  return T[I].Op == ExprOp::Constant || T[I].Op == ExprOp::RealConstant;
-}
-
-/// A key that follows from others is its definition.
-static ExprId definitionOf(const ExprTable &T, ExprId I) {
-  while (T[I].Op == ExprOp::Key && !isLeaf(T, I))
-    I = T[I].Left;
-  return I;
-}
-
-ExprCode::ExprCode(const ExprTable &T, llvm::ArrayRef<ExprId> Wanted) {
-  constexpr unsigned Never = 0, Always = ~0u;
-  // By expression: the last one that reads it.
-  std::vector<unsigned> LastUse(T.size(), Never);
-  for (const ExprId W : Wanted)
-    LastUse[definitionOf(T, W).Index] = Always;
-  auto Use = [&](ExprId Operand, unsigned By) {
-    unsigned &Last = LastUse[definitionOf(T, Operand).Index];
-    Last = std::max(Last, By);
-  };
-  for (unsigned I = static_cast<unsigned>(T.size()); I-- > 0;)
-    if (const ExprNode &N = T[ExprId(I)];
-        LastUse[I] != Never && N.Op != ExprOp::Key && N.Left.isValid()) {
-      Use(N.Left, I);
-      if (N.Right.isValid())
-        Use(N.Right, I);
-    }
-
-  SlotAllocator Slots;
-  std::vector<unsigned> SlotOf(T.size());
-  for (unsigned I = 0; I < T.size(); ++I) {
-    const ExprNode &N = T[ExprId(I)];
-    if (LastUse[I] == Never)
-      continue;
-    if (isLeaf(T, ExprId(I))) {
-      SlotOf[I] = Slots.take();
-      Leaves.push_back({N.Key, T.value(ExprId(I))});
-    }
-  }
-  for (unsigned I = 0; I < T.size(); ++I)
-    if (isConstant(T, ExprId(I)) && LastUse[I] != Never) {
-      SlotOf[I] = Slots.take();
-      Constants.push_back({SlotOf[I], T[ExprId(I)].Value});
-      IsMissing |= T[ExprId(I)].Value == NoValue;
-    }
-  std::vector<unsigned> StepsUntil(T.size());
-  for (unsigned I = 0; I < T.size(); ++I) {
-    const ExprNode &N = T[ExprId(I)];
-    if (LastUse[I] == Never || N.Op == ExprOp::Key || isConstant(T, ExprId(I)))
-      continue;
-    const ExprId Left = definitionOf(T, N.Left),
-                 Right = N.Right.isValid() ? definitionOf(T, N.Right) : Left;
-    SlotOf[I] = Slots.take();
-    Steps.push_back({N.Op, SlotOf[I], SlotOf[Left.Index], SlotOf[Right.Index]});
-    StepsUntil[I] = static_cast<unsigned>(Steps.size());
-    for (const ExprId Operand : {Left, Right})
-      if (LastUse[Operand.Index] == I && T[Operand].Op != ExprOp::Key &&
-          !isConstant(T, Operand)) {
-        Slots.release(SlotOf[Operand.Index]);
-        LastUse[Operand.Index] = Always; // released once, if it is both
-      }
-  }
-  for (const ExprId W : Wanted) {
-    const unsigned Of = definitionOf(T, W).Index;
-    Results.push_back(SlotOf[Of]);
-    Ready.push_back(StepsUntil[Of]);
-  }
-  NumSlots = Slots.count();
-}
-
-std::optional<size_t> ExprCode::findLeaf(Key K) const {
-  auto It = llvm::find_if(Leaves, [&](const Leaf &L) { return L.Key == K; });
-  return It == Leaves.end() ? std::nullopt
-                            : std::optional<size_t>(It - Leaves.begin());
-}
-
 RowEvaluator::RowEvaluator(const ExprCode &Code)
     : Code(Code), Slots(Code.slots()) {
   for (const auto &[Slot, L] : llvm::enumerate(Code.leaves()))
@@ -171,6 +66,14 @@ void RowEvaluator::compute(size_t Steps) {
   int64_t *const S = Slots.data();
   for (; Done < Steps; ++Done) {
     const ExprCode::Step &Step = Code.steps()[Done];
+    if (Step.Op == ExprOp::Call) {
+      const ExprCode::Call &C = Code.calls()[Step.Left];
+      llvm::SmallVector<int64_t, 16> Operands;
+      for (const unsigned Slot : C.Operands)
+        Operands.push_back(S[Slot]);
+      S[Step.Out] = applyCall(*C.Of, Operands);
+      continue;
+    }
     const int64_t L = S[Step.Left], R = S[Step.Right];
     int64_t &Out = S[Step.Out];
     if (L == NoValue || R == NoValue || computeRow(Step.Op, L, R, Out))
@@ -256,7 +159,7 @@ void computeReals(size_t Count, const Column &L, const Column &R, Column &Out,
                   RowFlags &Missing) {
   for (size_t I = 0; I < Count; ++I)
     Out[I] = applyRealOp(Op, L[I], R[I]);
-  if (Op == ExprOp::RealNanoseconds)
+  if (Op == ExprOp::RealNanoseconds || Op == ExprOp::RealRound)
     for (size_t I = 0; I < Count; ++I) {
       const bool IsMissing = Out[I] == NoValue;
       Missing[I] |= static_cast<unsigned char>(IsMissing);
@@ -266,7 +169,8 @@ void computeReals(size_t Count, const Column &L, const Column &R, Column &Out,
 
 /// Operations of integers alone ask for bounds.
 Bounds boundsOfReal(ExprOp Op, const Column &Out, size_t Count) {
-  return Op == ExprOp::RealNanoseconds || Op == ExprOp::RealLess
+  return Op == ExprOp::RealNanoseconds || Op == ExprOp::RealRound ||
+                 Op == ExprOp::RealLess
              ? boundsOf(Out, Count)
              : Bounds{0, 0};
 }
@@ -309,6 +213,8 @@ static Bounds boundsOfQuotient(ExprOp Op, Bounds L, Bounds R) {
 
 ColumnEvaluator::Bounds ColumnEvaluator::compute(const ExprCode::Step &S,
                                                  size_t Count) {
+  if (S.Op == ExprOp::Call)
+    return call(S, Count);
   const Column &L = Columns[S.Left], &R = Columns[S.Right];
   const Bounds OfL = Ranges[S.Left], OfR = Ranges[S.Right];
   Column &Out = Columns[S.Out];
@@ -360,13 +266,30 @@ ColumnEvaluator::Bounds ColumnEvaluator::compute(const ExprCode::Step &S,
   case ExprOp::Constant:
   case ExprOp::RealConstant:
   case ExprOp::Key:
-    llvm_unreachable("no step");
+  case ExprOp::Argument:
+  case ExprOp::Call:
+    llvm_unreachable("no step of two operands");
   }
   forEachRow(Count, L, R, Out, Missing,
              [Op = S.Op](int64_t L, int64_t R, int64_t &Out) {
                return computeRow(Op, L, R, Out);
              });
   return boundsOf(Out, Count);
+}
+
+ColumnEvaluator::Bounds ColumnEvaluator::call(const ExprCode::Step &S,
+                                              size_t Count) {
+  const ExprCode::Call &C = Code.calls()[S.Left];
+  llvm::SmallVector<int64_t, 16> Operands(C.Operands.size());
+  for (size_t Row = 0; Row < Count; ++Row) {
+    for (const auto &[Operand, Slot] : llvm::zip_equal(Operands, C.Operands))
+      Operand = Columns[Slot][Row];
+    // A row that lacks an operand has been flagged, and an arbitrary result.
+    const int64_t Value = Missing[Row] ? 0 : applyCall(*C.Of, Operands);
+    Missing[Row] |= static_cast<unsigned char>(Value == NoValue);
+    Columns[S.Out][Row] = Value == NoValue ? 0 : Value;
+  }
+  return boundsOf(Columns[S.Out], Count);
 }
 
 void ColumnEvaluator::run(size_t Count) {

@@ -19,6 +19,11 @@ public:
     ExprOp Op;
     unsigned Out, Left, Right; ///< slots
   };
+  /// A call, whose number in calls() is the left operand of its step.
+  struct Call {
+    const ExprFunction *Of;
+    llvm::SmallVector<unsigned, 8> Operands; ///< slots
+  };
   struct Constant {
     unsigned Slot;
     int64_t Value;
@@ -41,6 +46,7 @@ public:
   llvm::ArrayRef<unsigned> results() const { return Results; }
   llvm::ArrayRef<Constant> constants() const { return Constants; }
   llvm::ArrayRef<Step> steps() const { return Steps; }
+  llvm::ArrayRef<Call> calls() const { return Calls; }
   unsigned slots() const { return NumSlots; }
   /// Returns the number of steps after which a wanted expression has its value.
   unsigned readyAfter(size_t Result) const { return Ready[Result]; }
@@ -51,6 +57,7 @@ private:
   std::vector<Leaf> Leaves;
   std::vector<Constant> Constants;
   std::vector<Step> Steps;
+  std::vector<Call> Calls;
   std::vector<unsigned> Results;
   std::vector<unsigned> Ready; ///< parallel to Results
   unsigned NumSlots = 0;
@@ -109,6 +116,7 @@ public:
 
 private:
   Bounds compute(const ExprCode::Step &S, size_t Count);
+  Bounds call(const ExprCode::Step &S, size_t Count);
 
   const ExprCode &Code;
   /// By slot; pages of rows that nobody computes are never touched.

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/model/Expr.h"
-#include "ir/model/RealExpr.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
-#include <numeric>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -18,51 +16,6 @@ ExprTable::ExprTable(ExprTable &&) noexcept = default;
 ExprTable &ExprTable::operator=(const ExprTable &) = default;
 ExprTable &ExprTable::operator=(ExprTable &&) noexcept = default;
 ExprTable::~ExprTable() = default;
-
-llvm::StringRef foretrace::ir::getSpelling(ExprOp Op) {
-  static constexpr llvm::StringLiteral Spellings[] = {
-      "",
-      "",
-      "",
-#define EXPR_OP(ENUMERATOR, SPELLING, DOC) SPELLING,
-#include "ir/model/Exprs.def"
-  };
-  return Spellings[static_cast<size_t>(Op)];
-}
-
-int64_t foretrace::ir::applyExprOp(ExprOp Op, int64_t L, int64_t R) {
-  if (L == NoValue || R == NoValue)
-    return NoValue;
-  int64_t Out = 0;
-  switch (Op) {
-  case ExprOp::Add:
-    return llvm::AddOverflow(L, R, Out) ? NoValue : Out;
-  case ExprOp::Mul:
-    return llvm::MulOverflow(L, R, Out) ? NoValue : Out;
-  case ExprOp::Div:
-    return R <= 0 || L % R != 0 ? NoValue : L / R;
-  case ExprOp::Floor:
-    return R <= 0 ? NoValue : L / R - (L % R < 0);
-  case ExprOp::Ceil:
-    return R <= 0 ? NoValue : L / R + (L % R > 0);
-  case ExprOp::Mod:
-    return R <= 0 ? NoValue : L % R + (L % R < 0 ? R : 0);
-  case ExprOp::Less:
-    return L < R;
-  case ExprOp::Equal:
-    return L == R;
-  case ExprOp::Min:
-    return std::min(L, R);
-  case ExprOp::Max:
-    return std::max(L, R);
-  case ExprOp::Lcm:
-    return L <= 0 || R <= 0 || llvm::MulOverflow(L / std::gcd(L, R), R, Out)
-               ? NoValue
-               : Out;
-  default:
-    return applyRealOp(Op, L, R);
-  }
-}
 
 static int64_t pack(Key K) {
   assert(K.Block <= Key::NoBlock && K.Stage < 1u << 16 && K.Slot < 1u << 12 &&
@@ -78,6 +31,14 @@ int64_t ExprTable::compute(const ExprNode &N) const {
     return N.Value;
   case ExprOp::Key:
     return N.Left.isValid() ? value(N.Left) : N.Value;
+  case ExprOp::Argument:
+    return 0;
+  case ExprOp::Call: {
+    llvm::SmallVector<int64_t, 8> Operands;
+    for (const ExprId Operand : operandsOf(N))
+      Operands.push_back(value(Operand));
+    return applyCall(N.function(), Operands);
+  }
   default:
     return applyExprOp(N.Op, value(N.Left),
                        N.Right.isValid() ? value(N.Right) : 0);
@@ -125,6 +86,22 @@ ExprId ExprTable::key(Key K, int64_t Value) {
   return unique({ExprOp::Key, Value, K});
 }
 
+ExprId ExprTable::call(const ExprFunction &F, llvm::ArrayRef<ExprId> Operands) {
+  ExprId List = constant(static_cast<int64_t>(Operands.size()));
+  for (const ExprId Operand : Operands)
+    List = unique({ExprOp::Argument, 0, {}, List, Operand});
+  return unique({ExprOp::Call, reinterpret_cast<int64_t>(&F), {}, List});
+}
+
+llvm::SmallVector<ExprId, 8> ExprTable::operandsOf(const ExprNode &Call) const {
+  llvm::SmallVector<ExprId, 8> Operands;
+  for (ExprId I = Call.Left; (*this)[I].Op == ExprOp::Argument;
+       I = (*this)[I].Left)
+    Operands.push_back((*this)[I].Right);
+  std::reverse(Operands.begin(), Operands.end());
+  return Operands;
+}
+
 ExprId ExprTable::define(Key K, ExprId As) {
   return unique({ExprOp::Key, 0, K, As});
 }
@@ -152,7 +129,10 @@ ExprId ExprTable::replace(ExprId Of, ExprId Leaf, ExprId With) {
     if (IsLeaf || (L == N.Left && R == N.Right))
       Replaced[I.Index] = I;
     else
-      Replaced[I.Index] = N.Op == ExprOp::Key ? L : combine(N.Op, L, R);
+      Replaced[I.Index] = N.Op == ExprOp::Key ? L
+                          : N.Op == ExprOp::Argument || N.Op == ExprOp::Call
+                              ? unique({N.Op, N.Value, {}, L, R})
+                              : combine(N.Op, L, R);
   }
   return Replaced[Of.Index];
 }

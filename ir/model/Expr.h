@@ -56,6 +56,8 @@ enum class ExprOp : unsigned char {
   Constant,
   Key,
   RealConstant,
+  Argument, ///< of a call: the operands before it, or how many there are
+  Call,
 #define EXPR_OP(ENUMERATOR, SPELLING, DOC) ENUMERATOR,
 #include "ir/model/Exprs.def"
 };
@@ -68,9 +70,18 @@ inline constexpr int64_t NoValue = INT64_MIN;
 /// Applies \p Op to two numbers.
 int64_t applyExprOp(ExprOp Op, int64_t Left, int64_t Right);
 
+/// A function of integers, none of which is NoValue.
+struct ExprFunction {
+  llvm::StringLiteral Name;
+  int64_t (*Apply)(llvm::ArrayRef<int64_t>);
+};
+
+/// Calls \p F, unless an operand is NoValue.
+int64_t applyCall(const ExprFunction &F, llvm::ArrayRef<int64_t> Operands);
+
 struct ExprNode {
   ExprOp Op;
-  int64_t Value = 0; ///< of a constant
+  int64_t Value = 0; ///< of a constant; of a call its function
   /// Of a real constant or term it is the name; none by default.
   ir::Key Key = {};
   /// Operands. The left operand of a derived key is its definition.
@@ -79,6 +90,9 @@ struct ExprNode {
   /// Returns whether a real constant has a name; no one is called like the
   /// first key.
   bool isNamed() const { return Key.Id != KeyId(); }
+  const ExprFunction &function() const {
+    return *reinterpret_cast<const ExprFunction *>(Value);
+  }
 };
 
 /// An expression with a unit; an invalid id means 0.
@@ -119,6 +133,11 @@ public:
   /// Adds any other operation; folded if both operands are constant.
   ExprId combine(ExprOp Op, ExprId Left, ExprId Right);
 
+  /// Adds a call of \p F, which stays where it is.
+  ExprId call(const ExprFunction &F, llvm::ArrayRef<ExprId> Operands);
+  /// Returns the operands of a call.
+  llvm::SmallVector<ExprId, 8> operandsOf(const ExprNode &Call) const;
+
   /// Adds real numbers, which RealExpr has the operators of. A constant with a
   /// name is a parameter, and is not folded.
   ExprId real(double Value, std::optional<Key> Name = {});
@@ -142,6 +161,10 @@ public:
   /// ValueOf has none, a derived key has that of its definition, and a leaf has
   /// no value. There is no table below.
   void revalue(llvm::function_ref<std::optional<int64_t>(Key)> ValueOf);
+
+  /// Sets the value of an expression of this table that was evaluated
+  /// elsewhere.
+  void assign(ExprId I, int64_t Value) { Values[I.Index - NumBelow] = Value; }
 
   const ExprNode &operator[](ExprId I) const {
     return I.Index < NumBelow ? (*Below)[I] : Nodes[ExprId(I.Index - NumBelow)];

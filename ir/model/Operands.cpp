@@ -27,6 +27,7 @@ static llvm::StringRef describeCount(KeyId Id) {
 
 static void collectKeys(const ExprTable &Sizes, ExprId Of,
                         llvm::SmallSetVector<unsigned, 8> &Keys) {
+  Of = caseOf(Sizes, Of);
   const ExprNode &N = Sizes[Of];
   const bool IsParameter = N.Op == ExprOp::RealConstant && N.isNamed();
   if (N.Op == ExprOp::Key || N.Op == ExprOp::RealTerm || IsParameter) {
@@ -60,7 +61,7 @@ static KeyOperand operandOf(const Spec &S, const ExprTable &Sizes,
                             ExprId Leaf) {
   const ExprNode &N = Sizes[Leaf];
   KeyOperand O{nameOf(S, N.Key), Sizes.value(Leaf), Reason::Derived};
-  if (isOfStage(N.Key.Id)) {
+  if (isOfStage(N.Key.Id) || isOfPlace(N.Key.Id)) {
     O.Why = Reason::Counted;
     O.Counts = describeCount(N.Key.Id);
     return O;

@@ -185,10 +185,10 @@ struct Op {
   ByteExpr Touched; ///< memory traffic on one rank; set by `traffic`
   /// Time on one rank; set by `cost`, 0 when uncosted.
   Nanoseconds Time;
-  TimeExpr Law; ///< the expression of Time, if a law has one
   /// Part of Time that other ops of the step or iteration overlap, so that it
   /// delays nothing; set by `cost`.
   Nanoseconds Hidden;
+  TimeExpr Law, HiddenLaw; ///< the expressions of both with `cost estimate`
   ir::Origin Origin;
 
   /// Returns the time that the op adds to its step.

@@ -47,3 +47,19 @@ RealExpr foretrace::ir::select(Expr Holds, RealExpr Then, RealExpr Else) {
   return RealExpr(T, T.combineReal(ExprOp::RealIf, Holds, Then)) +
          RealExpr(T, T.combineReal(ExprOp::RealIf, Fails, Else));
 }
+
+ExprId foretrace::ir::caseOf(const ExprTable &T, ExprId Of) {
+  auto Is = [&](ExprId I, bool Holds) {
+    return T[I].Op == ExprOp::RealIf && (T.value(T[I].Left) != 0) == Holds;
+  };
+  for (;;) {
+    const ExprNode &N = T[Of];
+    const bool IsSum = N.Op == ExprOp::RealSum;
+    if (Is(Of, true) || (IsSum && Is(N.Left, false)))
+      Of = N.Right;
+    else if (IsSum && Is(N.Right, false))
+      Of = N.Left;
+    else
+      return Of;
+  }
+}

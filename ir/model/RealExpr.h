@@ -21,6 +21,11 @@ inline int64_t bitsOf(double Value) {
   return llvm::bit_cast<int64_t>(Value + 0.0);
 }
 
+/// Returns the nearest integer, if it is less than 2^62.
+inline int64_t rounded(double Value) {
+  return Value < 0x1p62 ? std::llrint(Value) : NoValue;
+}
+
 /// Applies \p Op, of which an operand is a real number, or the result is, to
 /// two numbers. \p R is not read if there is one operand.
 inline int64_t applyRealOp(ExprOp Op, int64_t L, int64_t R) {
@@ -49,10 +54,10 @@ inline int64_t applyRealOp(ExprOp Op, int64_t L, int64_t R) {
     return L;
   case ExprOp::RealLess:
     return realOf(L) < realOf(R);
-  case ExprOp::RealNanoseconds: {
-    const double Time = realOf(L) * 1e9;
-    return Time < 0x1p62 ? std::llrint(Time) : NoValue;
-  }
+  case ExprOp::RealRound:
+    return rounded(realOf(L));
+  case ExprOp::RealNanoseconds:
+    return rounded(realOf(L) * 1e9);
   default:
     llvm_unreachable("not an operation of real numbers");
   }
@@ -105,6 +110,10 @@ public:
   }
   /// Returns \p Then if \p Holds is not 0, else \p Else.
   friend RealExpr select(Expr Holds, RealExpr Then, RealExpr Else);
+  /// Returns the nearest integer.
+  friend Expr rounded(RealExpr Of) {
+    return {*Of.T, Of.T->combineReal(ExprOp::RealRound, Of)};
+  }
   /// Returns seconds, at least 0, as nanoseconds.
   friend Expr nanoseconds(RealExpr Seconds) {
     return {*Seconds.T,
@@ -119,6 +128,10 @@ private:
   ExprTable *T;
   ExprId Id;
 };
+
+/// Returns the expression that gives \p Of its value in \p T: of a choice the
+/// case that holds.
+ExprId caseOf(const ExprTable &T, ExprId Of);
 
 // The same of numbers.
 inline double named(KeyId, double Of) { return Of; }

@@ -133,6 +133,27 @@ bool foretrace::ir::isOfStage(KeyId Id) {
   return Id >= KeyId::StageLayers && Id <= KeyId::StageInFlight;
 }
 
+bool foretrace::ir::isOfPlace(KeyId Id) {
+  return Id >= KeyId::PlaceLinks && Id <= KeyId::PlaceToDomains;
+}
+
+/// The axes of a group are in canonical order, so each is a bit.
+Key foretrace::ir::keyOfPlace(KeyId Id, const Group &G, unsigned Block) {
+  unsigned Code = static_cast<unsigned>(G.Members) << NumAxes;
+  for (const Axis A : G.Axes)
+    Code |= 1u << static_cast<unsigned>(A);
+  return {Id, Code, Block};
+}
+
+Group foretrace::ir::groupOfPlace(Key K) {
+  Group G;
+  G.Members = static_cast<GroupMembers>(K.Block >> NumAxes);
+  for (const Axis A : allAxes())
+    if (K.Block >> static_cast<unsigned>(A) & 1)
+      G.Axes.push_back(A);
+  return G;
+}
+
 /// Embedding and head stand around the blocks of layers.
 static llvm::StringRef blockOf(const Spec &S, Key K) {
   if (K.Block == Key::NoBlock)
@@ -177,6 +198,11 @@ std::string foretrace::ir::nameOf(const Spec &S, Key K) {
   if (K.Id == KeyId::LawParameter)
     return getInfo(static_cast<KernelParameterId>(K.Block)).Name.str();
   const std::string Word = wordOf(S, K);
+  if (isOfPlace(K.Id)) {
+    std::string Group;
+    llvm::raw_string_ostream(Group) << groupOfPlace(K);
+    return Word + "." + Group;
+  }
   if (isOfStage(K.Id))
     return llvm::formatv("{0}.{1}{2}.{3}", blockOf(S, K), Word,
                          K.Slot ? "_" + std::to_string(K.Slot) : "", K.Stage);

@@ -10,6 +10,7 @@
 
 namespace foretrace::ir {
 
+struct Group;
 struct Program;
 
 /// Returns the key of \p Field in \p S: a field of the model, of one of its
@@ -34,6 +35,13 @@ void forEachNumber(
 
 /// Returns whether the key is a count of a kind of stage.
 bool isOfStage(KeyId Id);
+/// Returns whether the key is a number of the place of a group on the cluster.
+bool isOfPlace(KeyId Id);
+/// Returns the key of such a number of \p G; numbers of copies of tokens are of
+/// a block of the program, too.
+Key keyOfPlace(KeyId Id, const Group &G, unsigned Block = 0);
+/// Returns the group of such a key.
+Group groupOfPlace(Key K);
 
 /// Returns the name of a key: `tp`; for a block, `moe.topk`.
 std::string nameOf(const Spec &S, Key K);

@@ -38,7 +38,7 @@ private:
 void ExprPrinter::printInfix(ExprId I, unsigned Own, unsigned Precedence) {
   const ExprOp Op = Sizes[I].Op;
   llvm::SmallVector<ExprId, 16> Rights;
-  for (; Sizes[I].Op == Op; I = Sizes[I].Left)
+  for (; Sizes[I].Op == Op; I = caseOf(Sizes, Sizes[I].Left))
     Rights.push_back(Sizes[I].Right);
   OS << (Own < Precedence ? "(" : "");
   print(I, Own);
@@ -50,16 +50,22 @@ void ExprPrinter::printInfix(ExprId I, unsigned Own, unsigned Precedence) {
 }
 
 void ExprPrinter::printCall(const ExprNode &N) {
-  OS << getSpelling(N.Op) << '(';
-  print(N.Left, 0);
-  if (N.Right.isValid()) {
-    OS << ',';
-    print(N.Right, 0);
-  }
+  llvm::SmallVector<ExprId, 8> Operands = {N.Left};
+  if (N.Op == ExprOp::Call)
+    Operands = Sizes.operandsOf(N);
+  else if (N.Right.isValid())
+    Operands.push_back(N.Right);
+  const llvm::StringRef Name = N.Op == ExprOp::Call
+                                   ? llvm::StringRef(N.function().Name)
+                                   : getSpelling(N.Op);
+  OS << Name << '(';
+  llvm::interleave(
+      Operands, OS, [&](ExprId Operand) { print(Operand, 0); }, ",");
   OS << ')';
 }
 
 void ExprPrinter::print(ExprId I, unsigned Precedence) {
+  I = caseOf(Sizes, I);
   const ExprNode &N = Sizes[I];
   switch (N.Op) {
   case ExprOp::Constant:

@@ -90,6 +90,11 @@ static int64_t nanosecondsOf(double Seconds) {
   return applyRealOp(ExprOp::RealNanoseconds, bitsOf(Seconds), 0);
 }
 
+/// A function of three numbers.
+static constexpr ExprFunction Mix = {"mix", [](llvm::ArrayRef<int64_t> Of) {
+                                       return Of[0] % 1000 * Of[1] - Of[2];
+                                     }};
+
 /// Returns the number of values, none of which differs, or nothing.
 static std::optional<size_t> check(std::mt19937_64 &Random) {
   std::vector<RowOfLeaves> Rows(NumRows);
@@ -101,7 +106,9 @@ static std::optional<size_t> check(std::mt19937_64 &Random) {
   for (unsigned I = 0; I < 20; ++I)
     M.add();
   const Expr Time = nanoseconds(M.last().Is);
-  const ExprCode Code(T, {Time});
+  const Expr First(T, T.key({Leaves[0]}, Rows[0][0]));
+  const Expr Called(T, T.call(Mix, {Time, First, First + 1}));
+  const ExprCode Code(T, {Called, Time});
   RowEvaluator One(Code);
   ColumnEvaluator Block(Code);
   for (size_t Leaf = 0; Leaf < NumLeaves; ++Leaf)
@@ -118,10 +125,17 @@ static std::optional<size_t> check(std::mt19937_64 &Random) {
       return Of[static_cast<size_t>(llvm::find(Leaves, K.Id) - Leaves)];
     });
     const int64_t Want = nanosecondsOf(M.last().Values[I]);
-    const int64_t OfBlock = Block.exists(I) ? Block.values(0)[I] : NoValue;
-    if (Time.value() != Want || One.value(0) != Want || OfBlock != Want) {
-      llvm::errs() << "row " << I << ": " << Want << ", but " << Time.value()
-                   << ", " << One.value(0) << ", " << OfBlock << '\n';
+    const int64_t WantCall = applyCall(Mix, {Want, Row[0], Row[0] + 1});
+    auto OfBlock = [&, I = I](size_t Result) {
+      return Block.exists(I) ? Block.values(Result)[I] : NoValue;
+    };
+    if (Time.value() != Want || One.value(1) != Want || OfBlock(1) != Want ||
+        Called.value() != WantCall || One.value(0) != WantCall ||
+        OfBlock(0) != WantCall) {
+      llvm::errs() << "row " << I << ": " << Want << ", " << WantCall
+                   << ", but " << Time.value() << ", " << Called.value() << ", "
+                   << One.value(1) << ", " << One.value(0) << ", " << OfBlock(1)
+                   << ", " << OfBlock(0) << '\n';
       return std::nullopt;
     }
   }

@@ -57,7 +57,7 @@ void MeasurementReader::checkRates(SourceText Text, size_t From) {
 LinkPlace MeasurementReader::placeOf(double Ranks, double OnDomain) const {
   LinkPlace At{Ranks, std::min(OnDomain, Ranks), 0};
   const auto &Tiers = Job.Spec.Cluster->Tiers;
-  if (!At.isWithin() && Tiers.size() > 1)
+  if (At.isSpread() && Tiers.size() > 1)
     At.OuterRate = static_cast<double>(*Tiers[1].Bandwidth);
   return At;
 }

@@ -22,7 +22,8 @@ static double estimate(const Measurement &M, const LawParameters &With,
       [&](const auto &Shape) {
         using ShapeT = std::decay_t<decltype(Shape)>;
         if constexpr (std::is_same_v<ShapeT, CollectiveShape>)
-          return LinkLaws(With).timeOf(Shape.Kind, Shape.At, Shape.Size);
+          return LinkLaws(BenchmarkNumbers(With, Device))
+              .timeOf(Shape.Kind, Shape.At, Shape.Size);
         else
           return BenchmarkLaws(BenchmarkNumbers(With, Device)).timeOf(Shape);
       },
@@ -70,8 +71,8 @@ static FamilyKey familyOf(const CollectiveShape &S) {
   const std::string Name = getMnemonic(S.Kind).str();
   if (S.Kind == ir::OpKind::Ring || S.Kind == ir::OpKind::Broadcast)
     return {"messages", {Id::MessageStart}};
-  if (S.At.isWithin()) {
-    const auto Of = LinkLaws::parametersOf(S.Kind);
+  if (!S.At.isSpread()) {
+    const auto Of = parametersOfCollective(S.Kind);
     return {Name + " within domains", {Of.begin(), Of.end()}};
   }
   if (S.Kind == ir::OpKind::AllToAll)

@@ -69,7 +69,7 @@ void MeasurementReader::readNcclTests(SourceText Text) {
     const LinkPlace At =
         placeOf(Ranks, std::min(Ranks / static_cast<double>(Hosts.size()),
                                 devicesOfDomain()));
-    if (!At.isWithin() && At.OuterRate == 0) {
+    if (At.isSpread() && At.OuterRate == 0) {
       Diags.report(Text.rangeOf(Line), diag::MeasurementPlace);
       return;
     }

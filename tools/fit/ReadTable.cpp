@@ -140,7 +140,7 @@ void Row::collective(OpKind Kind) {
       In.placeOf(Ranks,
                  number("on_domain", std::min(Ranks, In.devicesOfDomain()))),
       number("bytes")};
-  if (IsGood && !S.At.isWithin() && S.At.OuterRate == 0) {
+  if (IsGood && S.At.isSpread() && S.At.OuterRate == 0) {
     In.Diags.report(Text.range(), diag::MeasurementPlace);
     return;
   }

@@ -202,7 +202,7 @@ void TraceMeasurer::takeCollective(const json::Object &Args, double Micros) {
     return;
   const LinkPlace At =
       In.placeOf(Ranks, ranksInDomain(Args, Ranks, In.devicesOfDomain()));
-  if (!At.isWithin() && At.OuterRate == 0)
+  if (At.isSpread() && At.OuterRate == 0)
     return;
   const double Size =
       Elements * static_cast<double>(ir::getInfo(*Type).Bits) / 8;

@@ -2,8 +2,6 @@
 #include "tools/sweep/StructureTimes.h"
 #include "analysis/Analyses.h"
 #include "analysis/FlopCounter.h"
-#include "analysis/OpTimes.h"
-#include "analysis/Overlap.h"
 #include "ir/model/SpecKeys.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/STLExtras.h"
@@ -18,18 +16,59 @@ template <typename MapT> static bool isFull(const MapT &Kept) {
   return Kept.size() >= MaxKept;
 }
 
+StructureTimes::JobValues::JobValues(ir::Program &P, std::vector<ir::ExprId> Of)
+    : P(P), Of(std::move(Of)), Code(P.Sizes, this->Of), Row(Code) {
+  for (const auto &[Leaf, L] : enumerate(Code.leaves()))
+    if (ir::isOfStage(L.Key.Id) || ir::isOfPlace(L.Key.Id)) {
+      CountedLeaves.push_back(Leaf);
+      Counted.push_back(L.Key);
+    } else if (const Located<int64_t> *F = findField(P.Spec, L.Key)) {
+      Fields.emplace_back(Leaf, F);
+    }
+}
+
+void StructureTimes::JobValues::run(ArrayRef<int64_t> Counts) {
+  Row.restart();
+  for (const auto &[Leaf, F] : Fields)
+    Row.set(Leaf, F->isPresent() ? **F : ir::NoValue);
+  for (const auto &[Leaf, Count] : zip_equal(CountedLeaves, Counts))
+    Row.set(Leaf, Count);
+  for (const auto &[Index, E] : enumerate(Of))
+    P.Sizes.assign(E, Row.value(Index));
+}
+
 StructureTimes::StructureTimes(const ir::Program &Of,
                                std::shared_ptr<StageSplits> Known)
-    : P(Of), Known(std::move(Known)) {
+    : P(Of), Known(std::move(Known)), Steps(P) {
   FlopCounter Flops(P, {});
   HasWork = !Flops.isOverflow();
   OfMicroBatch = Flops.ofMicroBatch().model().From;
   OfJob = tokensOfIteration(P).From;
-  for (const ir::Axis A : ir::allAxes())
+  std::vector<ir::ExprId> First, Second = {OfMicroBatch, OfJob};
+  for (const ir::Axis A : ir::allAxes()) {
     Ranks.push_back(sizeOf(P, A));
+    First.push_back(Ranks.back());
+  }
   for (const ir::ExprNode &N : P.Sizes)
     if (N.Op == ir::ExprOp::Key && N.Left.isValid() && findField(P.Spec, N.Key))
       Derived.push_back(N.Key);
+  for (const ir::Key K : Derived)
+    First.push_back(*P.Sizes.find(K));
+  auto Add = [&](ir::ExprId E) {
+    if (E.isValid())
+      Second.push_back(E);
+  };
+  for (const ir::Block &B : P.Blocks) {
+    for (const ir::Op &O : B.Ops) {
+      Add(O.Law.Id);
+      Add(O.HiddenLaw.Id);
+    }
+    for (const auto &Sent : {B.Signature.Outputs, B.Signature.OutputGradients})
+      for (const ir::ValueId V : Sent)
+        Add(B.Values[V].OnRank.Id);
+  }
+  Numbers.emplace(P, std::move(First));
+  Times.emplace(P, std::move(Second));
 }
 
 /// All replicas and micro-batches together may have more than 2^63.
@@ -49,10 +88,6 @@ const StructureTimes::Split *StructureTimes::split() {
   for (const auto &[F, N] :
        zip_equal(StageSplitter::numbersOf(Parallel), Numbers))
     N = F->isPresent() ? **F : 0;
-  if (isFull(Splits)) {
-    Splits.clear();
-    Last = nullptr;
-  }
   const auto [It, IsNew] = Splits.try_emplace(Numbers);
   if (IsNew) {
     ir::Program Scratch;
@@ -73,86 +108,154 @@ const StructureTimes::Split *StructureTimes::split() {
   return It->second ? &*It->second : nullptr;
 }
 
-/// Null without a cluster.
-CollectiveTimes *StructureTimes::links() {
-  if (!P.Spec.Cluster)
-    return nullptr;
-  MeshNumbers Mesh;
-  for (const ir::Axis A : ir::allAxes())
-    Mesh[static_cast<size_t>(A)] = P.Mesh[A];
-  if (isFull(Links))
-    Links.clear();
-  return &Links.try_emplace(Mesh, P).first->second;
+/// Returns the counts of stages and the numbers of places that Times reads.
+std::vector<int64_t> StructureTimes::countsOf(const Split &Of,
+                                              CollectiveTimes *Places) {
+  std::vector<int64_t> All;
+  for (const ir::Key K : Times->counted()) {
+    const auto It =
+        find_if(Of.Counts, [&](const StageCount &C) { return C.first == K; });
+    All.push_back(It != Of.Counts.end() ? It->second
+                  : ir::isOfPlace(K.Id) ? Places->numberAt(K)
+                                        : P.Sizes.value(*P.Sizes.find(K)));
+  }
+  return All;
 }
 
-/// Sets the durations of all ops.
-bool StructureTimes::time() {
-  CollectiveTimes *Of = links();
-  for (ir::Block &B : P.Blocks)
-    for (auto [O, T] : zip_equal(B.Ops, timesOf(P, B, Of))) {
-      if (T.Time.isOverflow())
-        return false;
-      O.Time = T.Time;
-      O.Hidden = {};
-    }
-  hideCommunication(P, Of);
-  return true;
-}
-
-/// Gives expressions the values of the spec, and of the stages of \p Of;
-/// numbers that follow from others get those in the spec.
-void StructureTimes::revalue(const Split *Of) {
+/// Gives all expressions but durations the values that follow from the spec and
+/// the stages of \p Of.
+void StructureTimes::revalue(const Split &Of) {
   P.Sizes.revalue([&](ir::Key K) -> std::optional<int64_t> {
     if (ir::isOfStage(K.Id)) {
-      if (!Of)
-        return std::nullopt;
-      const auto It = find_if(
-          Of->Counts, [&](const StageCount &C) { return C.first == K; });
-      return It == Of->Counts.end() ? std::nullopt : std::optional(It->second);
+      const auto It =
+          find_if(Of.Counts, [&](const StageCount &C) { return C.first == K; });
+      return It == Of.Counts.end() ? std::nullopt : std::optional(It->second);
     }
     if (is_contained(Derived, K))
       return std::nullopt;
     const Located<int64_t> *F = findField(P.Spec, K);
     return F && F->isPresent() ? std::optional(F->Value) : std::nullopt;
   });
-  for (const ir::Key K : Derived)
-    findField(P.Spec, K)->Value = P.Sizes.value(*P.Sizes.find(K));
 }
 
-TimeFigures StructureTimes::figures(ArrayRef<Number> Numbers,
-                                    PipelineTimer &Timer,
-                                    function_ref<bool(size_t)> IsWanted) {
-  for (const auto &[Key, Value] : Numbers)
-    findField(P.Spec, Key)->Value = Value;
-  revalue(nullptr);
-  for (const auto &[A, Of] : zip_equal(ir::allAxes(), Ranks))
-    P.Mesh[A] = P.Sizes.value(Of);
-  const Split *Of = split();
-  if (!Of)
-    return {};
-  if (Of != Last) {
-    P.Schedule = Of->Schedule;
-    for (const auto &[To, From] : zip_equal(P.Stages, Of->Stages)) {
-      To.First = From.First;
-      To.Count = From.Count;
-      To.Chunks = From.Chunks;
+/// Sets the durations of all ops. Returns whether all have one.
+bool StructureTimes::time() {
+  for (ir::Block &B : P.Blocks)
+    for (ir::Op &O : B.Ops) {
+      O.Time = P.Sizes.value(O.Law);
+      O.Hidden = P.Sizes.value(O.HiddenLaw);
+      if (O.Time.isOverflow())
+        return false;
     }
-    Last = Of;
+  return true;
+}
+
+/// Sets the numbers of a job.
+MeshNumbers StructureTimes::state(ArrayRef<Number> Job) {
+  for (const auto &[Key, Value] : Job)
+    findField(P.Spec, Key)->Value = Value;
+  Numbers->run({});
+  for (const ir::Key K : Derived)
+    findField(P.Spec, K)->Value = P.Sizes.value(*P.Sizes.find(K));
+  MeshNumbers Mesh;
+  for (const auto &[A, Of, Number] : zip_equal(ir::allAxes(), Ranks, Mesh))
+    Number = P.Mesh[A] = P.Sizes.value(Of);
+  return Mesh;
+}
+
+/// Sets the stages.
+void StructureTimes::use(const Split &Of) {
+  if (&Of == Last)
+    return;
+  P.Schedule = Of.Schedule;
+  for (const auto &[To, From] : zip_equal(P.Stages, Of.Stages)) {
+    To.First = From.First;
+    To.Count = From.Count;
+    To.Chunks = From.Chunks;
   }
-  revalue(Of);
+  Last = &Of;
+}
+
+/// Sets the stages of the job that was stated, and the durations of its ops.
+StructureTimes::Started StructureTimes::start(const MeshNumbers &Mesh) {
+  Started Job;
+  Job.Of = split();
+  if (!Job.Of)
+    return Job;
+  use(*Job.Of);
+  CollectiveTimes *Places =
+      P.Spec.Cluster ? &Links.try_emplace(Mesh, P).first->second : nullptr;
+  const auto [It, IsNew] = Counts.try_emplace(Place(Job.Of, Mesh));
+  if (IsNew)
+    It->second = countsOf(*Job.Of, Places);
+  Times->run(It->second);
+  Job.Work = work();
+  Job.IsTimed = P.Facts.contains(ir::Fact::Costs) &&
+                P.Spec.Cost.Kind.is(ir::CostKind::Estimate) && time();
+  Steps.restart(Places);
+  return Job;
+}
+
+/// Adds the figures of the job that was stated.
+void StructureTimes::finish(const Started &Job,
+                            function_ref<bool(size_t)> IsWanted,
+                            TimeFigures &To) {
   ir::ExprOverlay Sizes(P);
   JobFigures Figures(Sizes, Validity::ThisJob);
-  const bool IsTimed = P.Facts.contains(ir::Fact::Costs) &&
-                       P.Spec.Cost.Kind.is(ir::CostKind::Estimate) && time();
-  if (IsTimed)
-    Figures.setIteration(estimateIteration(P, Timer, links()), work());
-  TimeFigures Out(allFigures().size(), ir::NoValue);
-  for (size_t F = 0; F < Out.size(); ++F)
+  if (Job.IsTimed)
+    Figures.setIteration(Job.Time, Job.Work);
+  for (size_t F = 0; F < To.size(); ++F)
     if (const auto Id = static_cast<FigureId>(F);
-        IsWanted(F) && isOfJobAlone(Id, P) && (IsTimed || !isOfTime(Id)))
-      if (const std::optional<ir::Expr> E =
-              Figures.of(static_cast<FigureId>(F)))
-        Out[F] = E->value();
+        IsWanted(F) && isOfJobAlone(Id, P) && (Job.IsTimed || !isOfTime(Id)))
+      if (const std::optional<ir::Expr> E = Figures.of(Id))
+        To[F] = E->value();
+}
+
+std::vector<TimeFigures>
+StructureTimes::figures(ArrayRef<std::vector<Number>> Jobs,
+                        PipelineTimer &Timer,
+                        function_ref<bool(size_t)> IsWanted) {
+  if (isFull(Counts) || isFull(Splits)) {
+    Counts.clear();
+    Splits.clear();
+    Links.clear();
+    Last = nullptr;
+  }
+  const bool NeedsAllValues =
+      IsWanted(static_cast<size_t>(FigureId::CrossNode)) &&
+      isOfJobAlone(FigureId::CrossNode, P);
+  std::vector<Started> All(Jobs.size());
+  // By split: jobs of a schedule run together.
+  std::map<const Split *, std::vector<PipelineRun *>> Open;
+  for (const auto &[Job, S] : zip_equal(Jobs, All)) {
+    S = start(state(Job));
+    if (!S.IsTimed)
+      continue;
+    S.Time = workOfStages(P, Steps);
+    if (S.Time.Total.isOverflow())
+      continue;
+    const std::vector<int64_t> Updates = updatesOf(S.Time);
+    S.Runs = {Timer.prepare(P.Schedule, Steps, Updates),
+              Timer.prepare(P.Schedule, WithoutMessages{Steps}, Updates)};
+    for (PipelineRun &Run : S.Runs)
+      if (!Run.Total)
+        Open[S.Of].push_back(&Run);
+  }
+  for (const auto &[Of, Runs] : Open)
+    Timer.finish(Of->Schedule, Runs);
+  std::vector<TimeFigures> Out;
+  for (const auto &[Job, S] : zip_equal(Jobs, All)) {
+    Out.emplace_back(allFigures().size(), ir::NoValue);
+    if (!S.Of)
+      continue;
+    state(Job);
+    use(*S.Of);
+    if (NeedsAllValues)
+      revalue(*S.Of);
+    if (S.IsTimed && !S.Time.Total.isOverflow())
+      setTotal(P, *S.Runs[0].Total, *S.Runs[1].Total, S.Time);
+    finish(S, IsWanted, Out.back());
+  }
   return Out;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "analysis/Figures.h"
+#include "analysis/StepTimes.h"
 #include "passes/Structure.h"
 
 namespace foretrace::sweep {
@@ -20,35 +21,74 @@ public:
 
   using Number = std::pair<ir::Key, int64_t>;
 
-  /// Returns the figures of the job of the structure whose keys are \p Numbers,
-  /// always the same ones, as far as \p IsWanted accepts their numbers. \p
-  /// Timer keeps schedules.
-  TimeFigures figures(llvm::ArrayRef<Number> Numbers, PipelineTimer &Timer,
-                      llvm::function_ref<bool(size_t)> IsWanted);
+  /// Returns the figures of jobs of the structure, whose keys, always the same
+  /// ones, have the numbers of \p Jobs, as far as \p IsWanted accepts their
+  /// numbers. \p Timer keeps schedules.
+  std::vector<TimeFigures> figures(llvm::ArrayRef<std::vector<Number>> Jobs,
+                                   PipelineTimer &Timer,
+                                   llvm::function_ref<bool(size_t)> IsWanted);
 
 private:
+  /// Expressions that are evaluated for each job.
+  class JobValues {
+  public:
+    JobValues(ir::Program &P, std::vector<ir::ExprId> Of);
+
+    /// Leaves that are counts of stages, or places of groups.
+    const std::vector<ir::Key> &counted() const { return Counted; }
+    /// Gives the expressions in P the values that follow from its spec; \p
+    /// Counts are those of counted().
+    void run(llvm::ArrayRef<int64_t> Counts);
+
+  private:
+    ir::Program &P;
+    std::vector<ir::ExprId> Of;
+    ir::ExprCode Code;
+    ir::RowEvaluator Row;
+    std::vector<std::pair<size_t, const Located<int64_t> *>> Fields;
+    std::vector<size_t> CountedLeaves;
+    std::vector<ir::Key> Counted;
+  };
   /// The schedule and the stages of jobs that are split alike.
   struct Split {
     ir::Schedule Schedule;
     std::vector<ir::Stage> Stages;
     std::vector<StageCount> Counts;
   };
+  using Place = std::pair<const Split *, MeshNumbers>;
+  /// A job whose time is being found.
+  struct Started {
+    const Split *Of = nullptr; ///< null if it can't be split
+    JobFigures::AllWork Work;
+    bool IsTimed = false;
+    IterationTime Time;
+    std::array<PipelineRun, 2> Runs; ///< with messages, and without
+  };
 
-  void revalue(const Split *Of);
+  MeshNumbers state(llvm::ArrayRef<Number> Job);
+  void use(const Split &Of);
+  Started start(const MeshNumbers &Mesh);
+  void finish(const Started &Job, llvm::function_ref<bool(size_t)> IsWanted,
+              TimeFigures &To);
   const Split *split();
+  std::vector<int64_t> countsOf(const Split &Of, CollectiveTimes *Places);
   bool time();
+  void revalue(const Split &Of);
   JobFigures::AllWork work() const;
-  CollectiveTimes *links();
 
   ir::Program P; ///< of the last job
   std::shared_ptr<StageSplits> Known;
-  bool HasWork;                   ///< that can be counted
-  ir::ExprId OfMicroBatch, OfJob; ///< model FLOPs of a micro-batch; tokens
-  std::vector<ir::ExprId> Ranks;  ///< by axis of the mesh
-  std::vector<ir::Key> Derived;   ///< numbers that follow from others
+  bool HasWork;                     ///< that can be counted
+  ir::ExprId OfMicroBatch, OfJob;   ///< model FLOPs of a micro-batch; tokens
+  std::vector<ir::ExprId> Ranks;    ///< by axis of the mesh
+  std::vector<ir::Key> Derived;     ///< numbers that follow from others
+  std::optional<JobValues> Numbers; ///< those, and the ranks
+  std::optional<JobValues> Times;   ///< durations of ops, messages, and work
   std::map<SplitNumbers, std::optional<Split>> Splits;
   const Split *Last = nullptr; ///< that P has
   std::map<MeshNumbers, CollectiveTimes> Links;
+  std::map<Place, std::vector<int64_t>> Counts; ///< of Times
+  StepTimes Steps;
 };
 
 } // namespace foretrace::sweep

@@ -11,63 +11,6 @@ using namespace llvm;
 
 namespace foretrace::sweep {
 
-/// A key of the job as an expression of its program; 0 if the job has none.
-static ir::ExprId numberIn(ir::ExprScope P, ir::Key K) {
-  if (const auto Known = P.Sizes.find(K))
-    return *Known;
-  const Located<int64_t> *F = findField(P->Spec, K);
-  return P.Sizes.constant(F && F->isPresent() ? **F : 0);
-}
-
-/// The metrics of a program, nothing for those that it lacks or that \p S does
-/// not measure, and the keys of the job.
-static std::vector<std::optional<ir::ExprId>>
-figuresIn(ir::ExprScope P, const Sweep &S, ArrayRef<ir::Key> JobKeys,
-          Validity For) {
-  std::vector<std::optional<ir::ExprId>> Figures =
-      JobFigures(P, For).all([&](size_t M) { return S.measures(M); });
-  for (const ir::Key K : JobKeys)
-    Figures.push_back(numberIn(P, K));
-  return Figures;
-}
-
-/// Sets which of them \p Of lacks; they are 0 then.
-static ir::ExprCode figuresOf(const Structure &Of, const Sweep &S,
-                              ArrayRef<ir::Key> JobKeys,
-                              std::vector<bool> &Lacks) {
-  if (Of.isRefusal())
-    return {};
-  ir::ExprOverlay P(Of.program());
-  std::vector<ir::ExprId> Wanted;
-  for (const std::optional<ir::ExprId> F :
-       figuresIn(P, S, JobKeys, Validity::AnyKeys)) {
-    Lacks.push_back(!F);
-    Wanted.push_back(F.value_or(P.Sizes.constant(0)));
-  }
-  return {P.Sizes, Wanted};
-}
-
-Worker::Known::Known(Structure Made, const Sweep &S, const AxisOrder &P,
-                     ArrayRef<ir::Key> JobKeys,
-                     std::shared_ptr<StageSplits> Splits)
-    : Of(std::move(Made)), Figures(figuresOf(Of, S, JobKeys, Lacks)),
-      Columns(Of, Figures, Splits), Row(Of, Figures, std::move(Splits)),
-      Violated(Of.program().Checks.size()) {
-  const std::vector<size_t> Depths =
-      depthsOf(Of.program().Sizes, [&](ir::Key K) {
-        size_t Depth = 0;
-        for (const auto &[Index, I] : enumerate(P.Inner))
-          if (is_contained(I.Keys, K))
-            Depth = Index + 1;
-        return Depth;
-      });
-  size_t Depth = 0; // of this check and those before
-  for (const ir::Check &C : Of.program().Checks) {
-    Depth = std::max(Depth, Depths[C.Of.Index]);
-    Spans.push_back(spanAt(P, Depth));
-  }
-}
-
 Worker::Worker(const Sweep &S, const AxisOrder &P)
     : S(S), P(P), Block(P), Filter(S, P, Block),
       Passes(pipelineFor(factsOfMetrics(S.Space.spec()))),
@@ -201,28 +144,35 @@ void Worker::ask(Known &K) {
   Left.resize(NumLeft);
   auto isOfRow = [&](size_t Result) {
     return K.Times && Result < allFigures().size() && S.measures(Result) &&
-           isOfJobAlone(static_cast<FigureId>(Result), K.Of.program());
+           isOfJobAlone(FigureId(Result), K.Of.program());
   };
   Filter.accept(
       Rows,
       [&](size_t Result, ArrayRef<uint32_t> Of, MutableArrayRef<int64_t> Into) {
+        if (isOfRow(Result))
+          time(K, Rows, Of);
         for (const auto &[To, I] : zip(Into, Of))
-          To = isOfRow(Result)   ? figureOfRow(K, Rows[I], FigureId(Result))
+          To = isOfRow(Result)   ? Times.find(Rows[I])->second[Result]
                : K.Lacks[Result] ? ir::NoValue
                                  : K.Columns.figure(Accepted[I], Result);
       },
       Out);
 }
 
-/// Returns the numbers of inner axes at a row of the block.
-std::vector<StructureTimes::Number> Worker::numbersAt(size_t Row) const {
+/// Returns the numbers of inner axes at a position of each.
+std::vector<StructureTimes::Number>
+Worker::numbersAt(function_ref<size_t(size_t)> Position) const {
   std::vector<StructureTimes::Number> All;
   for (const auto &[Axis, Of] : enumerate(P.Inner))
     for (const auto &[Index, Key] : enumerate(Of.Keys))
-      All.emplace_back(Key, S.Space.axes()[Of.Axis]
-                                .Keys[Index]
-                                .Numbers[Block.Positions[Axis][Row]]);
+      All.emplace_back(
+          Key, S.Space.axes()[Of.Axis].Keys[Index].Numbers[Position(Axis)]);
   return All;
+}
+
+/// Returns those at a row of the block.
+std::vector<StructureTimes::Number> Worker::numbersAt(size_t Row) const {
+  return numbersAt([&](size_t Axis) { return Block.Positions[Axis][Row]; });
 }
 
 /// Returns the job of a row of the block, as stated.
@@ -236,14 +186,19 @@ ir::Program Worker::jobAt(size_t Row) const {
   return Job;
 }
 
-/// Returns a figure that only a legal row of \p K has, or NoValue.
-int64_t Worker::figureOfRow(Known &K, size_t Row, FigureId Of) {
-  const auto [It, IsNew] = Times.try_emplace(Row);
-  if (IsNew) {
-    It->second = K.Times->figures(numbersAt(Row), Timer,
-                                  [&](size_t M) { return S.measures(M); });
-  }
-  return It->second.empty() ? ir::NoValue : It->second[static_cast<size_t>(Of)];
+/// Finds the figures that only legal rows of \p K have, of some of \p Rows.
+void Worker::time(Known &K, ArrayRef<uint32_t> Rows, ArrayRef<uint32_t> Of) {
+  std::vector<uint32_t> Open;
+  std::vector<std::vector<StructureTimes::Number>> Jobs;
+  for (const uint32_t I : Of)
+    if (Times.try_emplace(Rows[I]).second) {
+      Open.push_back(Rows[I]);
+      Jobs.push_back(numbersAt(Rows[I]));
+    }
+  auto IsWanted = [&](size_t M) { return S.measures(M); };
+  for (auto [Row, Found] :
+       zip_equal(Open, K.Times->figures(Jobs, Timer, IsWanted)))
+    Times[Row] = std::move(Found);
 }
 
 /// Compiles the first row without a verdict, and asks its structure about all;
@@ -254,9 +209,10 @@ void Worker::compile(size_t Row) {
   const bool IsLegal = runPasses(Job, Passes, Diags, {}) && !Diags.hasErrors();
   const size_t Before = Left.size();
   // No check says why an illegal job with all totals has no time.
-  const bool LacksTime = !IsLegal && Job.Facts.contains(ir::Fact::Totalled);
   if (std::optional<Structure> Found =
-          LacksTime ? std::nullopt : Structure::of(Job)) {
+          !IsLegal && Job.Facts.contains(ir::Fact::Totalled)
+              ? std::nullopt
+              : Structure::of(Job)) {
     if (Structures.size() == MaxStructures) {
       flush();
       Structures.pop_back();
@@ -318,12 +274,11 @@ void Worker::settle() {
 int64_t Worker::prune(int64_t First, int64_t Last) {
   if (const int64_t Count = Filter.prune(First, Last, pointAt(First)))
     return Count;
+  const std::vector<StructureTimes::Number> Job =
+      numbersAt([&](size_t Axis) { return P.positionAt(First, Axis); });
   for (const std::unique_ptr<Known> &K : Structures) {
-    for (const auto &[I, Of] : enumerate(P.Inner))
-      for (const auto &[Index, Key] : enumerate(Of.Keys))
-        K->Row.set(Key, S.Space.axes()[Of.Axis]
-                            .Keys[Index]
-                            .Numbers[P.positionAt(First, I)]);
+    for (const auto &[Key, Value] : Job)
+      K->Row.set(Key, Value);
     const Verdict V = K->Row.check();
     if (V == Verdict::Foreign)
       continue;

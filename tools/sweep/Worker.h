@@ -8,8 +8,8 @@
 #include "passes/StructureCache.h"
 #include "tools/compiler/Compiler.h"
 #include "tools/sweep/Engine.h"
+#include "tools/sweep/KnownStructure.h"
 #include "tools/sweep/PointFilter.h"
-#include "tools/sweep/StructureTimes.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace foretrace::sweep {
@@ -27,22 +27,7 @@ private:
   /// Of a job that are kept: one has some megabytes of columns.
   static constexpr size_t MaxStructures = 32;
 
-  /// A structure of the job that was read, and what points of it are.
-  struct Known {
-    Known(Structure Made, const Sweep &S, const AxisOrder &P,
-          llvm::ArrayRef<ir::Key> JobKeys, std::shared_ptr<StageSplits> Splits);
-
-    const Structure Of;
-    std::unique_ptr<StructureTimes> Times; ///< of a sweep that reads time
-    std::vector<bool> Lacks;    ///< by metric and key: whether the jobs lack it
-    const ir::ExprCode Figures; ///< the metrics, and the keys of the job
-    StructureColumns Columns;
-    StructureRow Row;
-    /// By check: how many points that lie side by side are rejected if one is.
-    std::vector<int64_t> Spans;
-    std::vector<Rejection> Violated; ///< by check, since the last flush
-    Rejection Overflow;
-  };
+  using Known = KnownStructure;
 
   void read(int64_t OuterPoint);
   void evaluate(int64_t First, int64_t Last);
@@ -50,9 +35,12 @@ private:
   void append(int64_t First, size_t Count);
   void settle();
   void ask(Known &K);
+  std::vector<StructureTimes::Number>
+  numbersAt(llvm::function_ref<size_t(size_t)> Position) const;
   std::vector<StructureTimes::Number> numbersAt(size_t Row) const;
   ir::Program jobAt(size_t Row) const;
-  int64_t figureOfRow(Known &K, size_t Row, FigureId Of);
+  void time(Known &K, llvm::ArrayRef<uint32_t> Rows,
+            llvm::ArrayRef<uint32_t> Of);
   void compile(size_t Row);
   void flush();
   int64_t originOf(int64_t OuterPoint) const;
@@ -64,7 +52,7 @@ private:
   PointFilter Filter;
   const std::vector<const PassInfo *> Passes; ///< to the facts of metrics
   PipelineTimer Timer;                        ///< of the job that was read
-  /// Figures of rows of the block, by row; nothing if they have none.
+  /// Figures of time of rows of the block, by row.
   llvm::DenseMap<size_t, TimeFigures> Times;
   std::vector<uint32_t> Left;  ///< rows of the block without a verdict
   std::vector<bool> HasEffect; ///< by inner axis

@@ -203,7 +203,6 @@ def compare_tower(choose):
     bias, attention_bias, patch_bias, project_bias = (choose.random() < .5 for _ in "1234")
     qk_norm, sandwich, gated, first_norm, class_token, frozen = (choose.random() < .25 for _ in "123456")
     is_merger = choose.random() < .5 or frozen
-    project_bias = project_bias or job.tp > 1  # the program crashes without it
     first = width * merge if is_merger else random_width(choose, job)
     last_norm = norm if is_merger else choose.choice(["none", "layernorm", "rmsnorm"])
     of = {"tokens": tokens, "width": width}
