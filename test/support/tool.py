@@ -82,7 +82,7 @@ def word(value):
 
 def page_data(text):
     """Returns the object that a page shows."""
-    return json.loads(re.search(r'type="application/json">(.*?)</script>', text, re.S)[1])
+    return json.loads(re.search(r'<script[^>]*"application/json"[^>]*>(.*?)</script>', text, re.S)[1])
 
 
 def report(problems, summary):
