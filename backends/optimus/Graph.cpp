@@ -89,7 +89,7 @@ private:
 
 Sizes::Sizes(const ir::ModelSpec &M)
     : Qkv(*M.QkvBias), Linear(*M.Bias), Hidden(*M.Hidden), Vocab(*M.Vocab),
-      Positions(*M.MaxPositions) {
+      Positions(M.MaxPositions.isPresent() ? *M.MaxPositions : 0) {
   const ir::BlockSpec &B = M.Blocks.front();
   QkNorm = *B.Mixer.flag("qk_norm") ? 2 : 0; // of queries and of keys
   HeadDim = Rope = *B.Mixer.number("head_dim");
