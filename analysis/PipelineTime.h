@@ -48,9 +48,9 @@ class FlatSchedule;
 
 /// One of several programs with the same schedule.
 struct PipelineRun {
-  /// As PipelineTimer::time returns it; nothing if it is still to be run.
+  /// Time in ns until the last update has run; nothing if it is unknown yet.
   std::optional<int64_t> Total;
-  std::vector<int64_t> Durations; ///< of FlatSchedule::durations
+  std::vector<int64_t> Durations; ///< ns, as FlatSchedule::durations
   std::vector<int64_t> Update;    ///< by stage
   int64_t Slowest = 0; ///< a micro-batch through the chunks of a stage
 };

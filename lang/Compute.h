@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What operators make of plain numbers. Whoever evaluates expressions decides
-// which values they take and reports what has no result.
+// Arithmetic of the operators on plain numbers. Each evaluator decides which
+// values an operator takes, and reports an operation without a result.
 #pragma once
 
 #include "lang/Operators.h"

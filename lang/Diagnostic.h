@@ -77,10 +77,9 @@ std::optional<diag::Id> findDiagnostic(llvm::StringRef Slug);
 /// Returns how many arguments the text of a message has.
 size_t numArguments(diag::Id Id);
 
-/// What a message says in place of `{0}`, kept as what it is, so that a client
-/// reads a number as a number: an integer, one that only unsigned ones hold, a
-/// decimal number, a truth, or a text: words of the input, spellings, and all
-/// that is known by its printed form alone.
+/// Argument of a diagnostic. It keeps its type, so that JSON and SARIF clients
+/// get numbers as numbers. A string is text of the input, a spelling, or any
+/// value that only has a printed form.
 using DiagnosticArgument =
     std::variant<int64_t, uint64_t, double, bool, std::string>;
 using DiagnosticArguments = std::vector<DiagnosticArgument>;

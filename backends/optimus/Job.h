@@ -56,7 +56,7 @@ struct PartitionJob {
   /// The node of the split graph behind the submodule before \p Stage.
   llvm::StringRef firstNodeFor(int64_t Stage) const;
 
-  // What Python prints in the brackets of lists and dictionaries.
+  // Elements of lists and dictionaries, as Python prints them.
   std::string lastNodes() const;     ///< `(0, 'mul_4'), (1, 'add_9')`
   std::string submodules() const;    ///< `(0, 'submod_0'), (1, 'submod_1')`
   std::string ranksOfStages() const; ///< `0: [0, 1], 1: [2, 3]`

@@ -38,7 +38,7 @@ struct Setting {
   unsigned Option; ///< index into Adaptation::Options
 };
 
-/// What is done to the rows of a section, in its columns.
+/// Change of one column of the rows of a section.
 struct Edit : Setting {
   EditKey Key;
   unsigned Section; ///< index into Adaptation::Sections
@@ -84,7 +84,7 @@ struct Adaptation {
 
   /// The last edit that applies to a row; of a cell, in a column.
   const Edit *find(llvm::StringRef Row, EditKey Key, unsigned Column = 0) const;
-  /// Which rows of the name \p Row get a number.
+  /// Returns which rows of the name \p Row get a number.
   Numbering numbering(llvm::StringRef Row) const;
 };
 

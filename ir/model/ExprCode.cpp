@@ -47,7 +47,7 @@ static ExprId definitionOf(const ExprTable &T, ExprId I) {
   return I;
 }
 
-/// What the step of \p I reads.
+/// Returns the operands that the step of \p I reads.
 static llvm::SmallVector<ExprId, 8> operandsOf(const ExprTable &T, ExprId I) {
   const ExprNode &N = T[I];
   if (N.Op == ExprOp::Call)

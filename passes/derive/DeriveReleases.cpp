@@ -16,7 +16,7 @@ using namespace foretrace::ir;
 
 namespace {
 
-/// What releases of Megatron-LM core have from some one on.
+/// Key that Megatron-LM core has since a release.
 struct NewKey {
   llvm::StringLiteral What;
   MegatronVersion Since;
@@ -44,7 +44,7 @@ constexpr llvm::StringLiteral LayerOffset =
 template <typename T> static SourceRange rangeOf(const Located<T> &Key) {
   return Key.Range;
 }
-/// Of the section that has the layout.
+/// Returns the range of `layout`.
 static SourceRange rangeOf(const ParallelSpec &P) { return P.LayoutRange; }
 
 /// Whether the modules that `recompute = selective` recomputes include \p Name.
@@ -71,14 +71,14 @@ static bool hasScaledWeights(const TrainSpec &T) {
          Type == TypeKind::MXFP8;
 }
 
-/// Whether modules that graphs have are recomputed inside of them.
+/// Returns whether modules inside CUDA graphs are recomputed.
 static bool recomputesInGraphs(const Spec &S) {
   return recomputes(S.Train, "core_attn") ||
          (recomputes(S.Train, "mlp") && !hasExperts(S.Model));
 }
 
-/// Whether both ends of a pipeline without stages between them have numbers of
-/// layers of their own, by which some releases divide.
+/// Returns whether the first and the last stage have numbers of layers of their
+/// own and are the only stages: some releases then divide by 0 stages.
 static bool haveEndsOfTwo(const ParallelSpec &P) {
   return P.FirstStageLayers.isPresent() && P.LastStageLayers.isPresent() &&
          *P.Pp == 2;

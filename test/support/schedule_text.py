@@ -284,7 +284,7 @@ def stage_programs(schedule, stages):
 
 
 def all_meet(programs):
-    """Whether no program waits for ever, or meets with something else. Programs are lists
+    """Returns whether all programs end, and only the same things meet. Programs are lists
     of calls, and these of (key, what, number of programs that take part, whether it is
     waited for); the n-th ones of a key meet."""
     counts = [collections.Counter() for _ in programs]

@@ -130,7 +130,7 @@ class Job(Program):
         return self.bytes(self.values["embedding"][output])
 
     def all_meet(self):
-        """Whether no rank waits for ever, or meets with something else. A rank waits for
+        """Returns whether all ranks end, and only the same things meet. A rank waits for
         what it receives and for collectives."""
         programs = []
         for rank in range(self.ranks):
