@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/Overlap.h"
+#include "analysis/Analyses.h"
 #include "analysis/LayerCounts.h"
 #include "ir/model/OpKinds.h"
 #include "ir/model/Shares.h"
@@ -291,9 +292,7 @@ void Overlapper::hideBehind(const Ops &Of, unsigned Stage,
   LinkUse Busy{Zero, Zero};
   for (const auto &[Index, Count] : layersByBlock(S)) {
     const Block &B = P.Blocks[BlockId(Index)];
-    const Key Layers = {KeyId::StageLayers, Index, Stage};
-    const Expr Times(P.Sizes,
-                     P.Sizes.find(Layers).value_or(ExprId(numberOf(P, Count))));
+    const Expr Times = ofStage(P, S, KeyId::StageLayers, Index, Count);
     llvm::SmallVector<ExprId, 16> OfBlock;
     for (const auto &[O, Action] : llvm::zip_equal(B.Ops, actionsOf(B))) {
       if (runs(Pass, Action))
