@@ -18,7 +18,7 @@ usage: ./bootstrap.sh COMMAND
             --quick  only the tests that take no time
             --long   many more random cases, and clang-tidy on each file
             --tidy   clang-tidy, too
-            --all    clang-tidy, and the tests once more with sanitizers
+            --all    clang-tidy, and the quick tests once more with sanitizers
             --seed=N of the random cases (default: 1)
 
 Packages come from apt. The build is in build/release, the one with sanitizers

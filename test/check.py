@@ -4,7 +4,8 @@
 # Runs the tests of a tier (docs/contributing.md): lit, then the conformance data
 # in the repository and, where it is there and the tier is not `quick`, in
 # ../shared/conformance; with --tidy clang-tidy, which counts as one, and with
-# --sanitized the tests of the program once more, in a build that has sanitizers.
+# --sanitized the tests once more in a build that has sanitizers, in the tier `quick`
+# unless it is `long`: the other tests repeat with more jobs what these do.
 # The last line printed has the totals.
 """usage: check.py BUILD_DIR [--quick | --long] [--seed=N] [--tidy]
                 [--sanitized=BUILD_DIR] [LIT_ARGUMENT...]"""
@@ -91,14 +92,15 @@ def main():
     parser.add_argument("--tidy", action="store_true")
     parser.add_argument("--sanitized", type=os.path.abspath)
     options, arguments = parser.parse_known_args()
-    arguments += [f"-Dtier={options.tier}", f"-Dseed={options.seed}"]
+    arguments.append(f"-Dseed={options.seed}")
     build_dir = options.build_dir
-    counts = run_lit(build_dir, arguments)
+    counts = run_lit(build_dir, [f"-Dtier={options.tier}", *arguments])
     if options.tidy:
         counts += run_tidy(build_dir, options.tier)
     if options.sanitized:
         print("with sanitizers", flush=True)
-        counts += run_lit(options.sanitized, arguments)
+        tier = options.tier if options.tier == "long" else "quick"
+        counts += run_lit(options.sanitized, [f"-Dtier={tier}", *arguments])
     data_dirs = ["test/conformance/data"]
     if options.tier != "quick":
         data_dirs.append("../shared/conformance")

@@ -77,14 +77,14 @@ def alone(root, units, most):
                    "command": re.sub(r" -o \S+", "", command)}
 
 
-def run(root, folder, entries):
+def run(root, folder, entries, *arguments):
     """Findings for a set of commands, once each; what went wrong if none is."""
     folder.mkdir(exist_ok=True)
     (folder / "compile_commands.json").write_text(
         json.dumps(list(entries)), "utf-8")
     process = subprocess.run(
         [TIDY, "-quiet", f"-j{os.cpu_count()}", "-p", folder,
-         "-extra-arg=-Wno-error"],
+         "-extra-arg=-Wno-error", *arguments],
         check=False, cwd=root, text=True, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT)
     lines = process.stdout.splitlines()
@@ -115,7 +115,7 @@ def main():
         return MISSING
     units = list(commands(options.build))
     found = run(options.root, options.build / "tidy",
-                (entry for entry, _ in units))
+                (entry for entry, _ in units), "-checks=-misc-unused-using-decls")
     found += run(options.root, options.build / "tidy-alone",
                  alone(options.root, units, options.alone))
     found += unused_using(options.root)
