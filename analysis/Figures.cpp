@@ -106,10 +106,13 @@ std::optional<Expr> JobFigures::crossNode() const {
   return FlowCounter(P, FlowSpan::Iteration).crossNode();
 }
 
+bool foretrace::isOfParts(FigureId Id) {
+  return Id == FigureId::TimeUpper || Id == FigureId::Exposed;
+}
+
 bool foretrace::isOfTime(FigureId Id) {
-  return Id == FigureId::Time || Id == FigureId::TimeUpper ||
-         Id == FigureId::Mfu || Id == FigureId::TokensPerSecond ||
-         Id == FigureId::Exposed;
+  return Id == FigureId::Time || Id == FigureId::Mfu ||
+         Id == FigureId::TokensPerSecond || isOfParts(Id);
 }
 
 /// How many copies of a token leave a node depends on the nodes.

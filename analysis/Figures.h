@@ -57,7 +57,10 @@ const FigureInfo &getInfo(FigureId Id);
 
 /// Returns whether a figure follows from the time of an iteration.
 bool isOfTime(FigureId Id);
-/// The same of the figure of that name; false if it is none.
+/// Returns whether it follows from the parts of that time.
+bool isOfParts(FigureId Id);
+/// Returns whether the figure of that name follows from the time; false if it is
+/// none.
 bool isOfTime(llvm::StringRef Name);
 /// Returns whether a figure must be computed for each job, because no
 /// expression over the keys of \p P gives it.

@@ -199,9 +199,11 @@ IterationTime foretrace::workOfStages(const Program &P, StepTimes &Times) {
   }
   if (boundOf(P, Times, Out.Stages).isOverflow())
     Out.Total = Nanoseconds::overflow();
-  else
-    Out.Parts = StageParts(P, P.Stages[Out.Busiest]).run();
   return Out;
+}
+
+void foretrace::addOps(const Program &P, IterationTime &To) {
+  To.Parts = StageParts(P, P.Stages[To.Busiest]).run();
 }
 
 int64_t foretrace::WithoutMessages::operator()(int64_t Stage,
@@ -209,8 +211,12 @@ int64_t foretrace::WithoutMessages::operator()(int64_t Stage,
   return isMessage(A.Kind) ? 0 : Times(Stage, A);
 }
 
-void foretrace::setTotal(const Program &P, int64_t Total,
-                         int64_t WithoutMessages, IterationTime &To) {
+/// Returns the time of an iteration of a schedule that takes \p Total: that of a
+/// model of a few bytes is not 0.
+static int64_t notZero(int64_t Total) { return std::max<int64_t>(Total, 1); }
+
+void foretrace::addSchedule(const Program &P, int64_t Total,
+                            int64_t WithoutMessages, IterationTime &To) {
   const StageWorkTime &Busiest = To.Stages[To.Busiest];
   const int64_t Most = Busiest.Steps.value() + Busiest.Update.value();
   auto Add = [&](Kind Of, int64_t Time, Number Error) {
@@ -227,14 +233,16 @@ void foretrace::setTotal(const Program &P, int64_t Total,
     Add(Kind::Messages, Total - WithoutMessages, Number::ErrorLinks);
     Add(Kind::Waiting, WithoutMessages - Most, Number::ErrorHost);
   }
-  if (Total == 0) { // of a model of a few bytes
-    Total = 1;
-    Add(Kind::Host, Total, Number::ErrorHost);
-  }
-  To.Total = Nanoseconds(Total);
-  for (StageWorkTime &Of : To.Stages)
-    Of.Idle = Nanoseconds(Total - Of.Steps.value() - Of.Update.value());
+  if (Total != notZero(Total))
+    Add(Kind::Host, notZero(Total) - Total, Number::ErrorHost);
   To.Uncertainty = uncertaintyOf(P, To.Parts);
+}
+
+void foretrace::setTotal(int64_t Total, IterationTime &To) {
+  To.Total = Nanoseconds(notZero(Total));
+  for (StageWorkTime &Of : To.Stages)
+    Of.Idle = Nanoseconds(To.Total.value() - Of.Steps.value() -
+                          Of.Update.value());
 }
 
 IterationTime foretrace::estimateIteration(const Program &P) {
@@ -244,7 +252,10 @@ IterationTime foretrace::estimateIteration(const Program &P) {
   if (Out.Total.isOverflow())
     return Out;
   const std::vector<int64_t> Updates = updatesOf(Out);
-  setTotal(P, Timer.time(P.Schedule, Times, Updates),
-           Timer.time(P.Schedule, WithoutMessages{Times}, Updates), Out);
+  const int64_t Total = Timer.time(P.Schedule, Times, Updates);
+  addOps(P, Out);
+  addSchedule(P, Total,
+              Timer.time(P.Schedule, WithoutMessages{Times}, Updates), Out);
+  setTotal(Total, Out);
   return Out;
 }

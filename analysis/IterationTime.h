@@ -56,18 +56,22 @@ IterationTime estimateIteration(const ir::Program &P);
 
 // The same in steps, for several programs whose schedules run together.
 
-/// Returns the work of stages, and of the parts that are ops; with an overflow
-/// as total if the iteration may be beyond 2^63 ns. \p Times are those of \p P.
+/// Returns the work of stages; with an overflow as total if the iteration may
+/// be beyond 2^63 ns. \p Times are those of \p P.
 IterationTime workOfStages(const ir::Program &P, StepTimes &Times);
+/// Adds the parts that are ops.
+void addOps(const ir::Program &P, IterationTime &To);
 /// The times of steps, with messages that take none.
 struct WithoutMessages {
   StepTimes &Times;
   int64_t operator()(int64_t Stage, const ir::Action &A) const;
 };
-/// Adds what the schedule takes, with messages and without, and the parts that
-/// follow from it.
-void setTotal(const ir::Program &P, int64_t Total, int64_t WithoutMessages,
-              IterationTime &To);
+/// Adds the parts that the schedule causes, which takes \p Total with messages
+/// and \p WithoutMessages without, and the uncertainty.
+void addSchedule(const ir::Program &P, int64_t Total, int64_t WithoutMessages,
+                 IterationTime &To);
+/// Adds what the schedule takes.
+void setTotal(int64_t Total, IterationTime &To);
 
 /// Returns the times of updates in \p T, by stage.
 std::vector<int64_t> updatesOf(const IterationTime &T);

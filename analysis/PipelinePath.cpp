@@ -38,7 +38,7 @@ std::optional<PipelinePath> PipelineTimer::path(const Schedule &S,
   auto Trace = [&](int64_t MicroBatches) -> std::optional<PipelinePath> {
     Schedule Few = S;
     Few.MicroBatches = MicroBatches;
-    if (const FlatSchedule *Flat = flat(Few))
+    if (const FlatSchedule *Flat = flat(Few, Few.MicroBatches))
       return Flat->path(Flat->durations(Duration), Update);
     return std::nullopt;
   };

@@ -134,22 +134,26 @@ static bool isKept(const Schedule &S) {
   return S.steps() <= MostSteps / S.Stages;
 }
 
-const FlatSchedule *PipelineTimer::flat(const Schedule &S) {
+const FlatSchedule *PipelineTimer::flat(const Schedule &S,
+                                        int64_t MicroBatches) {
   constexpr size_t MostKept = 256;
   if (!isKept(S))
     return nullptr;
   if (Known.size() >= MostKept)
     Known.clear();
   std::unique_ptr<FlatSchedule> &Flat =
-      Known[{S.Kind, S.Stages, S.Chunks, S.MicroBatches, S.Group}];
-  if (!Flat)
-    Flat = std::make_unique<FlatSchedule>(S);
+      Known[{S.Kind, S.Stages, S.Chunks, MicroBatches, S.Group}];
+  if (!Flat) {
+    Schedule Of = S;
+    Of.MicroBatches = MicroBatches;
+    Flat = std::make_unique<FlatSchedule>(Of);
+  }
   return Flat.get();
 }
 
 int64_t PipelineTimer::timeOfSteps(const Schedule &S, ActionDuration Duration,
                                    llvm::ArrayRef<int64_t> Update) {
-  const FlatSchedule *Flat = flat(S);
+  const FlatSchedule *Flat = flat(S, S.MicroBatches);
   return Flat ? withUpdates(Flat->run(Flat->durations(Duration)), Update)
               : pipelineTimeOfSteps(S, Duration, Update);
 }
@@ -209,7 +213,7 @@ PipelineRun PipelineTimer::prepare(const Schedule &S, ActionDuration Duration,
                                    llvm::ArrayRef<int64_t> Update) {
   PipelineRun Run;
   if ((S.Kind != ScheduleKind::OneFOneB || S.Stages == 1) && isKept(S)) {
-    Run.Durations = flat(foldMicroBatches(S))->durations(Duration);
+    Run.Durations = flat(S, fewMicroBatches(S))->durations(Duration);
     Run.Update = Update.vec();
     Run.Slowest = slowestOf(S, Duration);
     // No more than all steps and messages one after the other.
@@ -226,7 +230,7 @@ PipelineRun PipelineTimer::prepare(const Schedule &S, ActionDuration Duration,
 std::vector<int64_t>
 PipelineTimer::timesOfSteps(const Schedule &S,
                             llvm::ArrayRef<PipelineRun *> Runs) {
-  const FlatSchedule &Flat = *flat(S);
+  const FlatSchedule &Flat = *flat(S, S.MicroBatches);
   std::vector<int64_t> Totals;
   for (; !Runs.empty();
        Runs = Runs.drop_front(std::min(LaneTimes::Count, Runs.size()))) {

@@ -87,8 +87,9 @@ private:
   using Numbers =
       std::tuple<ir::ScheduleKind, int64_t, int64_t, int64_t, int64_t>;
 
-  /// Returns nothing for a schedule that is too large to keep.
-  const FlatSchedule *flat(const ir::Schedule &S);
+  /// Returns \p S with \p MicroBatches, at most its own; nothing if \p S is too
+  /// large to keep.
+  const FlatSchedule *flat(const ir::Schedule &S, int64_t MicroBatches);
   int64_t timeOfSteps(const ir::Schedule &S, ir::ActionDuration Duration,
                       llvm::ArrayRef<int64_t> Update);
   std::vector<int64_t> timesOfSteps(const ir::Schedule &S,

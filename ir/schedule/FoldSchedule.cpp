@@ -29,12 +29,17 @@ static int64_t repeating(const Schedule &S) {
 
 int64_t foretrace::ir::periodOf(const Schedule &S) { return unitOf(S); }
 
-Schedule foretrace::ir::foldMicroBatches(const Schedule &S) {
-  Schedule Out = S;
+int64_t foretrace::ir::fewMicroBatches(const Schedule &S) {
   // Beyond that, nobody follows them.
   constexpr int64_t MaxSize = int64_t(1) << 31;
   if (std::max(S.Stages, unitOf(S)) < MaxSize && !hasOwnNumbers(S))
-    Out.MicroBatches = std::min(S.MicroBatches, repeating(S));
+    return std::min(S.MicroBatches, repeating(S));
+  return S.MicroBatches;
+}
+
+Schedule foretrace::ir::foldMicroBatches(const Schedule &S) {
+  Schedule Out = S;
+  Out.MicroBatches = fewMicroBatches(S);
   return Out;
 }
 

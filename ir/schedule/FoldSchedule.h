@@ -9,9 +9,12 @@
 
 namespace foretrace::ir {
 
-/// Returns \p S with only as many micro-batches as all stages need to repeat
-/// their actions. If closed forms contain numbers of their own that could
-/// distinguish them, returns \p S.
+/// Returns as many micro-batches as all stages of \p S need to repeat their
+/// actions. If closed forms contain numbers of their own that could distinguish
+/// them, returns those of \p S.
+int64_t fewMicroBatches(const Schedule &S);
+
+/// Returns \p S with so many micro-batches.
 Schedule foldMicroBatches(const Schedule &S);
 
 /// Returns the number of micro-batches after which the programs of \p S repeat

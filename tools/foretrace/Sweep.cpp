@@ -269,6 +269,7 @@ static Expected<sweep::Sweep> makeSweep(SweepSpec Spec) {
   sweep::Sweep S = {jobPath().str(), frontendOptions(), makeEngine(),
                     std::move(*Space)};
   S.IsDurable = outputOptions().IsDurable;
+  S.TimesAll = !Output.empty();
   if (Part.empty())
     return S;
   Expected<sweep::Shard> Of = sweep::Shard::read(Part);

@@ -142,7 +142,7 @@ Expected<RegionResult> LayoutSweep::run(Region R, bool ReportsRefusal) const {
     return Points.takeError();
   sweep::Sweep S = {Job.Path, std::move(Options), {}, std::move(*Points)};
   S.Files = Files;
-  S.MeasuresAll = false;
+  S.MeasuresAll = S.TimesAll = false;
   CompiledJob &First = sweep::replay(Session, S, 0);
   if (!sweep::canBeSwept(First, Session.sources()))
     return firstError(First.engine());

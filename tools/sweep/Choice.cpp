@@ -85,9 +85,12 @@ Chooser::Point Chooser::pointOf(int64_t Id,
                                 function_ref<int64_t(size_t)> MetricAt) const {
   Point P = {Id, {}};
   for (const Goal &G : By.By)
-    P.Values.push_back(G.IsLargest ? -MetricAt(G.Index) : MetricAt(G.Index));
+    P.Values.push_back(MetricAt(G.Index));
   P.IsEligible =
       By.TakesUnfit || MetricAt(static_cast<size_t>(FigureId::Fits)) != 0;
+  if (P.IsEligible) // others may lack a metric
+    for (const auto &[G, Value] : zip_equal(By.By, P.Values))
+      Value = G.IsLargest ? -Value : Value;
   return P;
 }
 

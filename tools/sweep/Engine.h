@@ -98,10 +98,16 @@ struct Sweep {
   std::string Sources = {};
   /// Bytes that tensors can have of a device; see usableMemoryOf.
   std::optional<int64_t> UsableMemory = {};
-  /// Whether metrics that nothing reads are measured, too, for a database.
+  /// Whether metrics that nothing reads are measured, too: a point for which one
+  /// exceeds 2^63 is rejected.
   bool MeasuresAll = true;
+  /// The same of metrics that are computed point by point, for a database.
+  bool TimesAll = true;
   bool measures(size_t Metric) const {
     return MeasuresAll || llvm::is_contained(MetricsRead, Metric);
+  }
+  bool times(size_t Metric) const {
+    return TimesAll || llvm::is_contained(MetricsRead, Metric);
   }
   bool IsDurable = false; ///< what is found survives a loss of power at once
   /// What all points are read from.

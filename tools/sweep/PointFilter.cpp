@@ -76,7 +76,8 @@ PointFilter::PointFilter(const Sweep &S, const AxisOrder &P,
       PointConditions(conditionsOf(Spec, false)),
       OfAxes(Spec, exprsOf(Spec, AxisConditions)),
       OfPoints(Spec, exprsOf(Spec, PointConditions)),
-      Measures(Spec, measuresOf(Spec)), Reads(P.Inner.size()),
+      Measures(Spec, measuresOf(Spec)),
+      LeavesUnfit(!S.TimesAll && !Spec.TakesUnfit), Reads(P.Inner.size()),
       Unmet(Spec.Conditions.size()), Missing(Spec.Metrics.size()),
       MetricsRead(figuresRead(Spec)), Lacking(MetricsRead.size()) {
   std::vector<AxisKey> ByAxis(Spec.Axes.size());
@@ -150,6 +151,33 @@ bool PointFilter::rejectLacking(ArrayRef<uint32_t> Rows, CopyFigure Copy) {
   return false;
 }
 
+/// Returns new rows at the end of \p Column.
+static MutableArrayRef<int64_t> addRows(std::vector<int64_t> &Column,
+                                        size_t Count) {
+  Column.resize(Column.size() + Count, ir::NoValue);
+  return MutableArrayRef(Column).take_back(Count);
+}
+
+/// Copies the figures of time of the \p Rows that fit, for which \p Fits is not
+/// 0.
+void PointFilter::copyTimes(ArrayRef<uint32_t> Rows, ArrayRef<int64_t> Fits,
+                            CopyFigure Copy, Tally &Out) {
+  SmallVector<uint32_t, PointBlock::Size> Fitting;
+  for (const auto &[Row, DoesFit] : zip_equal(Rows, Fits))
+    if (DoesFit != 0)
+      Fitting.push_back(Row);
+  std::vector<int64_t> Times(Fitting.size());
+  for (size_t M = 0; M < allFigures().size(); ++M) {
+    if (!isOfTime(static_cast<FigureId>(M)))
+      continue;
+    Copy(M, Fitting, Times);
+    const MutableArrayRef<int64_t> Into = addRows(Out.Metrics[M], Rows.size());
+    for (size_t I = 0, Next = 0; I < Rows.size(); ++I)
+      if (Fits[I] != 0)
+        Into[I] = Times[Next++];
+  }
+}
+
 void PointFilter::accept(ArrayRef<uint32_t> Rows, CopyFigure Copy, Tally &Out) {
   const size_t NumMetrics = allFigures().size();
   const auto All = to_vector(seq<uint32_t>(0, Rows.size()));
@@ -184,15 +212,15 @@ void PointFilter::accept(ArrayRef<uint32_t> Rows, CopyFigure Copy, Tally &Out) {
   Out.NumAccepted += static_cast<int64_t>(Wanted.size());
   for (const size_t I : Wanted)
     Out.Accepted.push_back(Block.Ids[Rows[I]]);
-  for (size_t M = 0; M < NumMetrics; ++M) {
-    std::vector<int64_t> &Column = Out.Metrics[M];
-    Column.resize(Column.size() + Wanted.size());
-    Copy(M, Wanted, MutableArrayRef(Column).take_back(Wanted.size()));
-  }
-  Out.NumUnfit +=
-      count(ArrayRef(Out.Metrics[static_cast<size_t>(FigureId::Fits)])
-                .take_back(Wanted.size()),
-            0);
+  for (size_t M = 0; M < NumMetrics; ++M)
+    if (!LeavesUnfit || !isOfTime(static_cast<FigureId>(M)))
+      Copy(M, Wanted, addRows(Out.Metrics[M], Wanted.size()));
+  const auto Fits =
+      to_vector(ArrayRef(Out.Metrics[static_cast<size_t>(FigureId::Fits)])
+                    .take_back(Wanted.size()));
+  Out.NumUnfit += count(Fits, 0);
+  if (LeavesUnfit)
+    copyTimes(Wanted, Fits, Copy, Out);
   for (size_t M = NumMetrics; M < Out.Metrics.size(); ++M)
     for (const size_t I : Wanted)
       Out.Metrics[M].push_back(Measures.value(M - NumMetrics, I));

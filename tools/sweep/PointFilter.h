@@ -58,6 +58,8 @@ private:
   };
 
   bool rejectLacking(llvm::ArrayRef<uint32_t> Rows, CopyFigure Copy);
+  void copyTimes(llvm::ArrayRef<uint32_t> Rows, llvm::ArrayRef<int64_t> Fits,
+                 CopyFigure Copy, Tally &Out);
   void fillAxis(const AxisKey &K, llvm::ArrayRef<uint32_t> Rows,
                 llvm::MutableArrayRef<int64_t> Column) const;
 
@@ -68,6 +70,9 @@ private:
   /// Conditions that axes alone decide, and the others.
   const std::vector<size_t> AxisConditions, PointConditions;
   Formulas OfAxes, OfPoints, Measures;
+  /// Whether points that do not fit need no time: they are not chosen, and no
+  /// database has them.
+  const bool LeavesUnfit;
   /// By formula of `OfAxes`: how many points that lie side by side are left out
   /// if one is.
   std::vector<int64_t> Spans;

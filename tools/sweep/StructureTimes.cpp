@@ -224,6 +224,10 @@ StructureTimes::figures(ArrayRef<std::vector<Number>> Jobs,
   const bool NeedsAllValues =
       IsWanted(static_cast<size_t>(FigureId::CrossNode)) &&
       isOfJobAlone(FigureId::CrossNode, P);
+  const bool NeedsParts =
+      any_of(seq<size_t>(0, allFigures().size()), [&](size_t F) {
+        return IsWanted(F) && isOfParts(static_cast<FigureId>(F));
+      });
   std::vector<Started> All(Jobs.size());
   // By split: jobs of a schedule run together.
   std::map<const Split *, std::vector<PipelineRun *>> Open;
@@ -235,8 +239,12 @@ StructureTimes::figures(ArrayRef<std::vector<Number>> Jobs,
     if (S.Time.Total.isOverflow())
       continue;
     const std::vector<int64_t> Updates = updatesOf(S.Time);
-    S.Runs = {Timer.prepare(P.Schedule, Steps, Updates),
-              Timer.prepare(P.Schedule, WithoutMessages{Steps}, Updates)};
+    S.Runs.push_back(Timer.prepare(P.Schedule, Steps, Updates));
+    if (NeedsParts) {
+      addOps(P, S.Time);
+      S.Runs.push_back(
+          Timer.prepare(P.Schedule, WithoutMessages{Steps}, Updates));
+    }
     for (PipelineRun &Run : S.Runs)
       if (!Run.Total)
         Open[S.Of].push_back(&Run);
@@ -252,8 +260,11 @@ StructureTimes::figures(ArrayRef<std::vector<Number>> Jobs,
     use(*S.Of);
     if (NeedsAllValues)
       revalue(*S.Of);
-    if (S.IsTimed && !S.Time.Total.isOverflow())
-      setTotal(P, *S.Runs[0].Total, *S.Runs[1].Total, S.Time);
+    if (!S.Runs.empty()) {
+      if (NeedsParts)
+        addSchedule(P, *S.Runs[0].Total, *S.Runs[1].Total, S.Time);
+      setTotal(*S.Runs[0].Total, S.Time);
+    }
     finish(S, IsWanted, Out.back());
   }
   return Out;

@@ -62,7 +62,8 @@ private:
     JobFigures::AllWork Work;
     bool IsTimed = false;
     IterationTime Time;
-    std::array<PipelineRun, 2> Runs; ///< with messages, and without
+    /// With messages, and without if parts are needed; none without a time.
+    llvm::SmallVector<PipelineRun, 2> Runs;
   };
 
   MeshNumbers state(llvm::ArrayRef<Number> Job);

@@ -143,7 +143,7 @@ void Worker::ask(Known &K) {
   }
   Left.resize(NumLeft);
   auto isOfRow = [&](size_t Result) {
-    return K.Times && Result < allFigures().size() && S.measures(Result) &&
+    return K.Times && Result < allFigures().size() && S.times(Result) &&
            isOfJobAlone(FigureId(Result), K.Of.program());
   };
   Filter.accept(
@@ -195,7 +195,7 @@ void Worker::time(Known &K, ArrayRef<uint32_t> Rows, ArrayRef<uint32_t> Of) {
       Open.push_back(Rows[I]);
       Jobs.push_back(numbersAt(Rows[I]));
     }
-  auto IsWanted = [&](size_t M) { return S.measures(M); };
+  auto IsWanted = [&](size_t M) { return S.times(M); };
   for (auto [Row, Found] :
        zip_equal(Open, K.Times->figures(Jobs, Timer, IsWanted)))
     Times[Row] = std::move(Found);
