@@ -32,11 +32,11 @@ END
 packages='clang-19 cmake ninja-build python3 antlr4 libantlr4-runtime-dev
   libtomlplusplus-dev libprotozero-dev libsqlite3-dev libeigen3-dev libevent-dev llvm-19-dev
   llvm-19-tools uuid-dev zlib1g-dev libzstd-dev'
-# What only some tests need: SimGrid replays traces, protoc decodes others, editors show
+# What only some tests need: GCC builds what guides lead to, SimGrid replays traces, protoc decodes others, editors show
 # jobs, Chromium pages, fish completes commands, Slurm runs sweeps, curl downloads for the
 # GitHub Action, and PyYAML reads it and the hooks. The Python module is built with pybind11 and tested with
 # NumPy, pandas and pip. In the long tier packages are installed in a new Debian.
-test_packages='libsimgrid-dev protobuf-compiler neovim vim fish chromium fonts-dejavu-core
+test_packages='g++ libsimgrid-dev protobuf-compiler neovim vim fish chromium fonts-dejavu-core
   slurm-wlm curl python3-yaml pybind11-dev python3-dev python3-numpy python3-pandas python3-pip
   debootstrap'
 # Needed only where Node.js did not come with npm.

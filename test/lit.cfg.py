@@ -90,7 +90,7 @@ if config.assertions:
     config.available_features.add("asserts")
 for feature, program in {"simgrid": "smpirun", "protoc": "protoc",
                          "chromium": "chromium", "fish": "fish", "nvim": "nvim", "vim": "vim",
-                         "dpkg": "dpkg-deb", "slurm": "sbatch"}.items():
+                         "dpkg": "dpkg-deb", "slurm": "sbatch", "gcc": "g++"}.items():
     # Pages are the same from a build with sanitizers.
     if shutil.which(program) and not (config.sanitizers and feature == "chromium"):
         config.available_features.add(feature)

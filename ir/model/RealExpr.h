@@ -108,7 +108,6 @@ public:
   friend Expr isLess(RealExpr L, RealExpr R) {
     return {*L.T, L.T->combineReal(ExprOp::RealLess, L, R)};
   }
-  /// Returns \p Then if \p Holds is not 0, else \p Else.
   friend RealExpr select(Expr Holds, RealExpr Then, RealExpr Else);
   /// Returns the nearest integer.
   friend Expr rounded(RealExpr Of) {
@@ -128,6 +127,9 @@ private:
   ExprTable *T;
   ExprId Id;
 };
+
+/// Returns \p Then if \p Holds is not 0, else \p Else.
+RealExpr select(Expr Holds, RealExpr Then, RealExpr Else);
 
 /// Returns the expression that gives \p Of its value in \p T: of a choice the
 /// case that holds.

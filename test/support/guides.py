@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Follows docs/add-a-*.md in one copy of the sources: each block goes where the line
-# above it says. Then the copy is built, and the tests that the pages add must pass
-# there, beside those that hold tables, layers and pages together.
+# above it says. Then the copy is built, with the other compiler, GCC, and the tests that
+# the pages add must pass there, beside those that hold tables, layers and pages together.
 """usage: guides.py SOURCE_ROOT COPY"""
 
 import os
@@ -50,13 +50,13 @@ for guide in sorted(root.glob("docs/add-a-*.md")):
 def run(*command):
     subprocess.run(command, cwd=copy, check=True, stdout=sys.stderr)
 
-run("cmake", "--preset", "debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0")
-run("ninja", "-C", "build/debug", "foretrace")
-os.environ["PATH"] = f"{copy}/build/debug/bin:{os.environ['PATH']}"
+run("cmake", "--preset", "gcc", "-DCMAKE_CXX_FLAGS_RELEASE=-O0")
+run("ninja", "-C", "build/gcc", "foretrace")
+os.environ["PATH"] = f"{copy}/build/gcc/bin:{os.environ['PATH']}"
 run(sys.executable, "test/support/keys.py", ".", "--write")
 names = [name.removeprefix("test/") for name in tests + GUARDS]
 done = subprocess.run(
-    [sys.executable, "test/check.py", "build/debug", "--quick",
+    [sys.executable, "test/check.py", "build/gcc", "--quick",
      f"--filter={'|'.join(names)}"],
     cwd=copy, capture_output=True, text=True)
 print(*tests, done.stdout.splitlines()[-1], sep="\n")
