@@ -8,22 +8,13 @@
 import closed_form
 from job import Experts, Job, Latent
 
-SPARE = dict(
-    vocab_multiple=128, norm="rmsnorm", positions="rope", tied=False,
-    bias=False, qkv_bias=False, qk_norm=False, latent=None, ffn=0,
-    activation="swiglu", experts=None, micro_batch=1, precision="bf16",
-    grad_precision="fp32", recompute="none", attention_backend="fused",
-    dropout=False, fused_loss="none", per_token_loss=False,
-    attention_mask=False, tp=1, sp=False, cp=1, cp_comm="all_gather", pp=1,
-    vpp=1, dp=1, ga=1, ep=1, etp=1, zero=0)
-
 GPT_175B = dict(
     vocab=51200, hidden=12288, norm="layernorm", positions="learned",
     tied=True, bias=True, qkv_bias=True, heads=96, kv_heads=96, head_dim=128,
     ffn=49152, activation="gelu", layers=["dense"] * 96, sequence=2048, tp=8,
     pp=8)
 DEEPSEEK_V3 = dict(
-    vocab=129280, hidden=7168, heads=128, kv_heads=128, head_dim=0,
+    vocab=129280, hidden=7168, heads=128, kv_heads=128,
     latent=Latent(q_lora=1536, kv_lora=512, rope=64, nope=128, v=128),
     ffn=18432, layers=["dense"], sequence=4096)
 LLAMA_1B = dict(
@@ -33,28 +24,21 @@ LLAMA_1B = dict(
 BIASED = dict(
     vocab=1024, hidden=128, bias=True, qkv_bias=True, heads=8, kv_heads=8,
     head_dim=16, activation="gelu", layers=["moe"] * 4, sequence=64, pp=2,
-    dp=2, ep=2, experts=Experts(
-        count=2, topk=1, ffn=512, shared=0, gate=False, router_bias=False,
-        precision="bf16", aux_loss="none",
-        dispatcher="alltoall"))
-
-
-def job(model, **changes):
-    return Job(**{**SPARE, **model, **changes})
+    dp=2, ep=2, experts=Experts(count=2, topk=1, ffn=512))
 
 
 def kept(block, model, **changes):
-    return closed_form.kept(job(model, **changes), block)
+    return closed_form.kept(closed_form.block_of(Job(**{**model, **changes}), block))
 
 
 def sizes(model, axes, phase, **changes):
-    return sorted(m[3] for m in closed_form.messages(
-        job(model, **changes), "dense") if m[:1] + m[2:3] == (phase, axes))
+    b = closed_form.block_of(Job(**{**model, **changes}), "dense")
+    return sorted(m[3] for m in closed_form.messages(b) if m[:1] + m[2:3] == (phase, axes))
 
 
 def elements(model, stage, expert=False, **changes):
     return sum(p.elements for p in closed_form.stage_parameters(
-        job(model, **changes), stage) if p.expert == expert)
+        Job(**{**model, **changes}), stage) if p.expert == expert)
 
 
 def figures():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a job communicates, stores and keeps, from Megatron-LM's source: blocks
-as lists of pieces (pieces.py), and the stages made of them.
+"""What a job communicates, stores and keeps, from Megatron-LM's source: its blocks (block.py,
+layers.py), and the stages made of them.
 
 A message is (phase, op, axes, bytes), its bytes as ir/model/Program.h counts them:
 of an all-gather the gathered tensor, of a reduction the one before it, of an
@@ -8,31 +8,127 @@ all-to-all or a broadcast the buffer of one rank, of a ring what a rank sends.
 """
 
 import dataclasses
+import functools
 import math
 
-from pieces import (Parameter, branch, embedding, feed_forward, head, layer,
-                    mixture, sharers)
+from block import TP, Block, Parameter
+from layers import layer
 
-LAYERS = ("dense", "moe", "mtp")  # blocks that can be computed again
-
-
-def network(job, block):
-    if block == "moe":
-        return mixture(job)
-    return feed_forward(job, job.ffn, job.bias)
+LAYERS = ("dense", "moe")
 
 
-BLOCKS = {
-    "embedding": embedding,
-    "dense": lambda job: layer(job, network(job, "dense")),
-    "moe": lambda job: layer(job, network(job, "moe")),
-    "mtp": lambda job: branch(job, network(job, job.layers[-1])),
-    "head": head,
-}
+def sharers(parameter):
+    """Axes of the ranks that hold the same parameter."""
+    return ("edp",) if parameter.expert else ("cp", "dp")
 
 
-def parameters(job, block):
-    return [p for piece in BLOCKS[block](job) for p in piece.parameters]
+def batch(job, *sizes):
+    """core/utils.py, get_batch_on_this_tp_rank, on the first and the last stage: so many bytes of a
+    token, of whole samples, which are split over cp afterwards; and the attention mask of a loader
+    that makes one."""
+    return [("broadcast", TP, job.sequence * job.micro_batch * size) for size in sizes]
+
+
+def mask_sizes(job):
+    return [job.sequence] * job.attention_mask
+
+
+def save_mask(b):
+    """A rank's part of the mask, an argument of checkpoints that have attention in them
+    (tensor_parallel/random.py, CheckpointFunction)."""
+    job = b.job
+    has_it = job.recompute == "full" or job.recompute == "selective" and not job.mixer
+    b.save("attention mask", b.tokens * job.sequence if job.attention_mask and has_it else 0, 1)
+
+
+def embedding(b):
+    """tensor_parallel/layers.py, VocabParallelEmbedding, and
+    models/common/embeddings/language_model_embedding.py: with learned positions the sum is reduced
+    whole, then split. A table saves the numbers of its rows, 8 bytes a token."""
+    job, whole = b.job, b.tokens * b.job.hidden * b.job.element
+    is_cut = job.sp and job.positions != "learned"
+    b.send(*batch(job, 8, 8, *mask_sizes(job)), ("reduce_scatter" if is_cut else "all_reduce", TP, whole),
+           back=[("all_gather", TP, whole)] * job.sp)
+    b.own(job.padded_vocab // job.tp * job.hidden)
+    b.save("words", b.tokens, 8)
+    if job.positions == "learned":
+        b.own(job.sequence * job.hidden)
+        b.save("positions", b.tokens, 8)
+    save_mask(b)
+    b.save("dropout", b.local * job.hidden if job.dropout else 0, 1)
+
+
+def depth(b, is_first):
+    """transformer/multi_token_prediction.py, MultiTokenPredictionLayer: norms of the hidden state and
+    of the embedding of later tokens, which go through one column-parallel projection. Its result is
+    gathered, then sliced, so that the gradient is gathered, too (_concat_embeddings, gather_output,
+    scatter_to_sequence_parallel_region). Tokens are saved once for all depths."""
+    job, whole = b.job, b.tokens * b.job.hidden * b.job.element
+    gather = [("all_gather", TP, whole)]
+    b.send(("reduce_scatter" if job.sp else "all_reduce", TP, whole), back=gather * job.sp, word="once")
+    b.save("words", b.tokens if is_first else 0, 8)
+    b.saved_once = (whole // job.tp if job.sp else whole) + (8 * b.tokens if is_first else 0)
+    b.norm("embedding", job.hidden)
+    b.norm("hidden", job.hidden)
+    b.column("both", 2 * job.hidden, job.hidden)
+    b.send(*gather, back=gather * job.sp)
+    layer(b, job.layers[-1])
+    b.norm("result", job.hidden)
+
+
+def branch(b):
+    """All depths of a branch, with the norm of the hidden state before it. Depths that share weights
+    have one gradient; the table of words is a copy of the embedding's. The last stage of several gets
+    tokens and position ids; one has them."""
+    job = b.job
+    b.send(*batch(job, 8, 8) * (job.pp > 1), word="once")
+    b.own(job.padded_vocab // job.tp * job.hidden, tied=True)
+    b.norm("last", job.hidden)
+    for number in range(job.branch.depths):
+        one = Block(job)
+        depth(one, number == 0)
+        b.include(one, number, number == 0 or not job.branch.shared)
+
+
+def head(b):
+    """models/gpt/gpt_model.py; tensor_parallel/cross_entropy.py reduces three fp32 terms a token and
+    saves the fp32 softmax ([K], section 4.3); fusions/fused_cross_entropy.py reduces two of them
+    together; Transformer Engine's pytorch/triton/cross_entropy.py gathers those of each rank.
+    transformer/multi_token_prediction.py, _vocab_parallel_argmax, gathers the largest logit and its
+    index of each rank for each further token."""
+    job = b.job
+    terms = {"none": [("all_reduce", TP, 4 * b.tokens)] * 3,
+             "native": [("all_reduce", TP, n * 4 * b.tokens) for n in (1, 2)],
+             "te": [("all_gather", TP, 3 * 4 * b.tokens * job.tp)]}
+    is_read = job.pp > 1  # else by the embedding
+    b.send(*batch(job, 8, 4, *mask_sizes(job) * is_read))
+    if is_read:
+        save_mask(b)
+    # The norm that a branch has is that of the head; with norms after sums there is none.
+    if not job.branch and job.placement != "after_sum":
+        b.norm("x", job.hidden)
+    depths = job.branch.depths if job.branch else 0
+    compared = [("all_gather", TP, size * b.tokens * job.tp) for size in (job.element, 8)]
+    for prediction in range(1 + depths):
+        logits = Block(job)
+        # Beside a branch, it is a table of its own; further predictions have the weight of the first.
+        logits.column("normed", job.hidden, job.padded_vocab, tied=job.tied and not (
+            job.branch and job.pp > 1))
+        logits.send(*terms[job.fused_loss], *compared * (prediction < depths))
+        logits.save("softmax", b.tokens * job.padded_vocab // job.tp,
+                    job.element if job.fused_loss == "te" else 4)
+        b.include(logits, prediction, not prediction)
+
+
+@functools.lru_cache(maxsize=64)
+def block_of(job, name):
+    """What a rank does in a block of the job."""
+    b = Block(job, is_layer=name not in ("embedding", "head"))
+    if name in LAYERS:
+        layer(b, name)
+    else:
+        {"embedding": embedding, "head": head, "mtp": branch}[name](b)
+    return b
 
 
 def is_spare(job, parameter):
@@ -53,40 +149,32 @@ def sharded(job, parameter, op, element):
     return (op, axes, share(parameter.elements, ranks) * ranks * element)
 
 
-def zero_messages(job, block):
+def zero_messages(b):
     """Megatron-FSDP (distributed/fsdp/src/megatron_fsdp): gradients are
     reduced in every backward pass with optim_grads (2) and optim_grads_params
     (3), which gathers a layer's parameters for the forward pass and once for
     recomputation and the backward pass together."""
-    if job.zero < 2:
-        return
-    for p in parameters(job, block):
+    job = b.job
+    for p in b.parameters if job.zero > 1 else ():
         if not p.trained:
             continue
         if not is_spare(job, p):
             yield ("backward",) + sharded(job, p, "reduce_scatter", job.grad)
-        if job.zero == 3 and block in LAYERS:
-            gather = sharded(job, p, "all_gather",
-                             4 if p.fp32 else job.element)
+        if job.zero == 3 and b.is_layer:
+            gather = sharded(job, p, "all_gather", 4 if p.fp32 else job.element)
             yield ("forward",) + gather
-            is_again = job.recompute == "full" or (
-                p.core and job.recompute == "selective")
-            again = "recompute" if is_again else "backward"
-            yield (again,) + gather
+            is_again = job.recompute == "full" or p.core and job.recompute == "selective"
+            yield ("recompute" if is_again else "backward",) + gather
 
 
-def messages(job, block):
+def messages(b):
     """Of one micro-batch; ZeRO's last, the others in order."""
-    pieces = BLOCKS[block](job)
-    is_whole = block in LAYERS and job.recompute == "full"
-    again = [m for p in pieces for m in (p.forward + p.loss if is_whole else p.core)]
-    if block not in LAYERS or job.recompute == "none":
-        again = []
-    of = {"forward": [m for p in pieces for m in p.once + p.forward + p.loss * (not is_whole)],
-          "recompute": again,
-          "backward": [m for p in reversed(pieces) for m in p.backward]}
-    found = [(phase,) + m for phase, ms in of.items() for m in ms]
-    return on_mesh(job, found + list(zero_messages(job, block)))
+    again = {"full": ("", "core", "loss"), "selective": ("core",), "none": ()}[b.recompute]
+    found = [("forward", *m) for m, word in b.forward
+             if b.recompute != "full" or word != "loss"]
+    found += [("recompute", *m) for m, word in b.forward if word in again]
+    found += [("backward", *m) for m in b.backward]
+    return list(on_mesh(b.job, found + list(zero_messages(b))))
 
 
 def on_mesh(job, found):
@@ -97,15 +185,16 @@ def on_mesh(job, found):
             yield phase, op, axes, size
 
 
-def kept(job, block):
-    """Full recomputation keeps a layer's input ([K], section 5); of a branch also the
-    numbers of the words that it looks up, and what it finds."""
-    if block in LAYERS and job.recompute == "full":
-        ids = 8 * job.tokens if block == "mtp" else 0
-        return (job.local * job.hidden * job.element + ids
-                + sum(piece.kept_once for piece in BLOCKS[block](job)))
-    return sum(piece.kept + (piece.scores if job.recompute == "none" else 0)
-               for piece in BLOCKS[block](job))
+def kept(b):
+    """Full recomputation saves a layer's input ([K], section 5)."""
+    if b.recompute == "full":
+        return b.local * b.job.hidden * b.job.element + b.saved_once
+    return sum(b.saved.values())
+
+
+def flops(b):
+    """Of all passes; what is recomputed is a third of them."""
+    return b.flops + {"full": b.flops, "selective": b.core_flops, "none": 0}[b.recompute] // 3
 
 
 def chunk(job, stage, number):
@@ -123,7 +212,7 @@ def chunk(job, stage, number):
 def chunk_parameters(job, stage, number):
     """What one rank of the stage holds of a chunk; a tied table once a rank."""
     return [p for block in chunk(job, stage, number)
-            for p in parameters(job, block) if not is_spare(job, p)]
+            for p in block_of(job, block).parameters if not is_spare(job, p)]
 
 
 def stage_parameters(job, stage):
@@ -195,7 +284,7 @@ def step_messages(job, stage):
         dataclasses.replace(table, tied=tied) for tied in (False, True)
         if is_end and (tied or stage == 0)])
     found = reduced + [
-        ("all_reduce", ("tp",), size(p for p in held if p.tp_sum))]
+        ("all_reduce", TP, size(p for p in held if p.tp_sum))]
     if (job.tied or job.branch) and stage in (0, job.pp - 1):
         found.append(("all_reduce", ("ends",), size([table])))
     blocks = [b for n in range(job.vpp) for b in chunk(job, stage, n)]
@@ -204,7 +293,7 @@ def step_messages(job, stage):
         routers += 1 if job.branch.shared else job.branch.depths
     if routers and job.experts.router_bias:
         found.append(("all_reduce", ("tp", "cp", "dp", "dp_replicate"),
-                      job.element * job.experts.count * routers))
+                      job.element * job.experts.ways * routers))
     if job.per_token_loss:
         found += [("broadcast", ("pp",), 4),
                   ("all_reduce", ("cp", "dp", "dp_replicate"), 4)]

@@ -3,8 +3,8 @@
 
 import dataclasses
 
-from job import Branch, DeltaNet, Experts, Gated, Job, Latent, Mamba
-from pieces import AUX_LOSSES
+from job import Branch, DeltaNet, Experts, Grouped, Job, Kimi, Latent, Mamba
+from layers import AUX_LOSSES
 
 
 def divisors(n):
@@ -99,16 +99,45 @@ def random_job(rng):
         zero=zero, dp_replicate=rng.choice((1, 1, 2, 3)) if zero else 1)
 
 
-def with_gated_attention(job, rng):
-    """The job with attention of its own, if that is legal: Transformer Engine
+def with_own_attention(job, rng):
+    """The job with attention that it defines itself, if that is legal: Transformer Engine
     takes sinks only with cp_comm = a2a, windows not with p2p."""
     if job.latent:
         return job
     may_window = job.cp == 1 or job.cp_comm != "p2p"
     may_sink = job.cp == 1 or job.cp_comm == "a2a"
-    return dataclasses.replace(job, gated=Gated(
-        gate=rng.random() < .6, sinks=may_sink and rng.random() < .5,
+    return dataclasses.replace(job, grouped=Grouped(
+        "gated_attention", gate="channel" if rng.random() < .6 else "none",
+        sinks=may_sink and rng.random() < .5, bias=job.qkv_bias, output_bias=job.bias,
         window=rng.choice((0, 8, 4096)) if may_window else 0))
+
+
+def with_grouped_attention(job, rng):
+    """The job with grouped-query attention that the rules of Megatron-LM
+    (transformer_config.py) and Transformer Engine (context_parallel.py,
+    attn_forward_func_with_cp) allow."""
+    exchanges = job.cp > 1 and job.cp_comm == "a2a"
+    kv_heads = job.tp * job.cp * rng.randint(1, 2) if exchanges else rng.choice(
+        [n for n in (1, 2, 4, 8, 16) if n % job.tp == 0 or job.tp % n == 0])
+    head_dim, g = 8 * rng.randint(1, 6), Grouped(shared=rng.random() < .15)
+    if not g.shared and rng.random() < .4 and (job.cp == 1 or job.cp_comm == "p2p"):
+        g.value = 8 * rng.randint(1, 6)
+    g.gate = rng.choice(["none", "head"] if g.shared else ["none", "channel", "head"])
+    kinds = ["none", "none", "head", "l2"]
+    if kv_heads % job.tp == 0:
+        kinds += ["channel"] + (["all"] * 3 if job.norm == "rmsnorm" else [])
+    g.norm = rng.choice(kinds)
+    g.sinks = rng.random() < .4 and (job.cp == 1 or exchanges)
+    pattern = rng.choice(["all", "window", "chunk", "bidirectional"])
+    if pattern == "window" and (job.cp == 1 or job.cp_comm != "p2p"):
+        g.window = rng.randint(1, 2 * job.sequence)
+    elif pattern == "chunk" and job.cp == 1:
+        g.chunk = rng.randint(1, 2 * job.sequence)
+    g.causal = pattern != "bidirectional" or job.cp > 1
+    g.bias, g.output_bias = rng.random() < .4, rng.random() < .4
+    return dataclasses.replace(
+        job, grouped=g, latent=None, attention_backend="fused", qk_norm=g.norm != "none",
+        heads=max(kv_heads, job.tp) * rng.randint(1, 3), kv_heads=kv_heads, head_dim=head_dim)
 
 
 def with_branch(job, rng):
@@ -119,26 +148,29 @@ def with_branch(job, rng):
         depths=rng.choice((1, 1, 2, 3)), shared=rng.random() < .5))
 
 
-def with_latent_experts(job, rng):
-    if not job.experts:
+def with_more_experts(job, rng):
+    """The job with experts that get fewer channels, that return their input, or a router with or
+    without a bias of its own."""
+    e = job.experts
+    if not e:
         return job
+    # Each token has a whole number of real experts.
+    zeros = [n for n in range(1, 3 * e.count + 1) if e.topk * e.count % (e.count + n) == 0]
     return dataclasses.replace(job, experts=dataclasses.replace(
-        job.experts, latent=16 * rng.choice((1, 2, 5))))
+        e, latent=rng.choice((0, 16, 32, 80)), linear_bias=rng.random() < .5,
+        zero=rng.choice(zeros) if zeros and rng.random() < .5 else 0))
 
 
 def with_mixer(job, rng):
     """The job with a recurrent mixer in place of attention."""
-    ranks = job.tp * job.cp
-    heads = ranks * rng.choice((1, 2))
-    delta = DeltaNet(
-        key_heads=heads, value_heads=heads * rng.choice((1, 2, 4)),
-        key_dim=rng.choice((32, 64)), value_dim=rng.choice((32, 64)),
-        kernel=rng.choice((2, 4)))
-    mamba = Mamba(
-        heads=heads * rng.choice((1, 2)), head_dim=rng.choice((32, 64)),
-        groups=heads, state=rng.choice((16, 64)), kernel=rng.choice((2, 4)))
-    return dataclasses.replace(job, latent=None,
-                               mixer=rng.choice((delta, mamba)))
+    groups = job.tp * job.cp * rng.randint(1, 2)
+    dim, other, kernel = 4 * rng.randint(1, 12), 4 * rng.randint(1, 12), rng.randint(2, 5)
+    mixers = [DeltaNet(groups, groups * rng.randint(1, 4), dim, other, kernel),
+              Mamba(groups * rng.randint(1, 3), dim, groups, rng.randint(1, 40), kernel,
+                    rng.random() < .7)]
+    if job.cp == 1 and not job.sp:
+        mixers.append(Kimi(job.tp * rng.randint(1, 4), dim, kernel, rng.random() < .5))
+    return dataclasses.replace(job, latent=None, mixer=rng.choice(mixers))
 
 
 def random_modules(text, rng):

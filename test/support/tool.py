@@ -80,6 +80,16 @@ def word(value):
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def keys(**values):
+    """Returns keys with their values, as sections have them."""
+    return "  ".join(f"{key} = {word(value)}" for key, value in values.items())
+
+
+def section(head, **values):
+    """Returns a section of a job, or of a layer, in one line."""
+    return f"{head} {{ {keys(**values)} }}"
+
+
 def page_data(text):
     """Returns the object that a page shows."""
     return json.loads(re.search(r'<script[^>]*"application/json"[^>]*>(.*?)</script>', text, re.S)[1])
