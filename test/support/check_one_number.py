@@ -37,7 +37,8 @@ def add_sweep(numbers, case):
 
 
 def check(case):
-    memory = case.draw.randint(1, 500)
+    # `memory` looks for changes that make a job fit, which takes seconds.
+    memory = case.draw.randint(1, 500) if case.number % 6 == 0 else 10**6
     on_cluster(case, random_cluster, CLUSTER.replace(
         "  tiers", f"  device {{{{ memory = {memory} MB }}}}\n  tiers"))
     numbers, found = documents.read_all(

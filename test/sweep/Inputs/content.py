@@ -4,9 +4,12 @@
 Says whether databases of sweeps have the same content.
 """
 
+import shutil
 import sqlite3
+import subprocess
 import sys
 
+MAY_MOUNT = "--may-mount"
 TABLES = ("sweep", "axis_values", "units", "rejections", "metrics")
 
 
@@ -26,6 +29,18 @@ def command(job, database, axes, *arguments):
     """Runs a sweep."""
     return ["foretrace", "sweep", job, "-o", str(database), "--quiet",
             *(f"--sweep={axis}" for axis in axes), *arguments]
+
+
+def run_mounting(folder):
+    """Runs this script once more with an argument, in a name space of its own, with which all that it
+    mounts is gone; returns whether the folder can be mounted."""
+    alone = ["unshare", "--map-root-user", "--mount"]
+    if not shutil.which("unshare") or subprocess.run(
+            [*alone, "mount", "-t", "tmpfs", "none", folder], check=False,
+            stderr=subprocess.DEVNULL).returncode:
+        return False
+    subprocess.run([*alone, sys.executable, *sys.argv, MAY_MOUNT], check=True)
+    return True
 
 
 if __name__ == "__main__":

@@ -1,18 +1,17 @@
-"""usage: full_disk.py FOLDER JOB EVERY [--mount]
+"""usage: full_disk.py FOLDER JOB EVERY
 
 Sweeps to files that may not grow beyond some sizes, of those below each that is
-so many after another, and, where file systems can be mounted, to one that is too
+so many after another from the last on, and, where file systems can be mounted, to one that is too
 small: each ends with an error, and goes on once there is space.
 """
 
 import os
 import pathlib
 import resource
-import shutil
 import subprocess
 import sys
 
-from content import command, content
+from content import MAY_MOUNT, command, content, run_mounting
 
 AXES = ("parallel.world=powers(8,1024)", "parallel.tp=1..8",
         "parallel.pp=1..16", "parallel.cp=1,2,4", "train.micro_batch=1..8",
@@ -50,7 +49,7 @@ def expect_success(run, database, whole, what):
 def meet_limits(folder, job, every, whole):
     for more in ([], PARTS):
         # Without any space, processes cannot even say why they fail.
-        for limit in LIMITS[bool(more)::every]:
+        for limit in LIMITS[bool(more):][::-every]:
             what = f"files of {limit} bytes {more}"
             database = folder / f"{limit}-{len(more)}.db"
             expect_failure(sweep(job, database, more, limit), what)
@@ -60,7 +59,7 @@ def meet_limits(folder, job, every, whole):
 def fill_disks(folder, job, every, whole):
     """Of file systems that are mounted, and full of something else at first."""
     for more, sizes in (([], FREE), (PARTS, FREE_FOR_PARTS)):
-        for free in sizes[::every]:
+        for free in sizes[::-every]:
             what = f"a disk with {free} bytes {more}"
             disk = folder / f"{free}-{len(more)}"
             disk.mkdir()
@@ -74,27 +73,17 @@ def fill_disks(folder, job, every, whole):
             expect_success(sweep(job, database, more), database, whole, what)
 
 
-# What is mounted in a name space of its own is gone with it.
-ALONE = ["unshare", "--map-root-user", "--mount"]
-
-
 def main():
     folder, job = pathlib.Path(sys.argv[1]), sys.argv[2]
     every = int(sys.argv[3])
-    if "--mount" in sys.argv:
+    if MAY_MOUNT in sys.argv:
         fill_disks(folder, job, every, content(folder / "whole.db"))
         return
     if sweep(job, folder / "whole.db", []).returncode != 0:
         sys.exit("without limits: failed")
     meet_limits(folder, job, every, content(folder / "whole.db"))
     print("limits: same content")
-    probe = [*ALONE, "mount", "-t", "tmpfs", "none", folder]
-    if not shutil.which("unshare") or subprocess.run(
-            probe, check=False, stderr=subprocess.DEVNULL).returncode != 0:
-        print("disks: skipped, none can be mounted")
-        return
-    subprocess.run([*ALONE, sys.executable, *sys.argv, "--mount"], check=True)
-    print("disks: same content")
+    print("disks: same content" if run_mounting(folder) else "disks: skipped, none can be mounted")
 
 
 main()

@@ -1,4 +1,4 @@
-"""usage: read_only.py FOLDER JOB [--mounted]
+"""usage: read_only.py FOLDER JOB
 
 Sweeps to a folder in which nothing can be written, as it may be with rights or,
 for root, with a file system that is mounted so.
@@ -6,13 +6,12 @@ for root, with a file system that is mounted so.
 
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 
+from content import MAY_MOUNT, run_mounting
+
 SWEEP = ["foretrace", "sweep", sys.argv[2], "--sweep=parallel.pp=1,2"]
-# What is mounted in a name space of its own is gone with it.
-ALONE = ["unshare", "--map-root-user", "--mount"]
 
 
 def expect(code, text, *command):
@@ -51,7 +50,7 @@ def use(folder):
 
 def main():
     folder = pathlib.Path(sys.argv[1]) / "read-only"
-    if "--mounted" in sys.argv:
+    if MAY_MOUNT in sys.argv:
         mount = ["mount", "-t", "tmpfs", "none", folder]
         subprocess.run(mount, check=True)
         fill(folder)
@@ -65,12 +64,8 @@ def main():
         use(folder)
         folder.chmod(0o755)
         return
-    probe = [*ALONE, "mount", "-t", "tmpfs", "none", folder]
-    if not shutil.which("unshare") or subprocess.run(
-            probe, check=False, stderr=subprocess.DEVNULL).returncode != 0:
+    if not run_mounting(folder):
         print("skipped: root can write everywhere")
-        return
-    subprocess.run([*ALONE, sys.executable, *sys.argv, "--mounted"], check=True)
 
 
 main()
