@@ -10,9 +10,9 @@ import pathlib
 import re
 import shlex
 
-import importing
 import tool
 
+MARKER = "workload.txt"  # an expected table or workload
 # The options of the short keys in case.json. Booleans are flags.
 OPTIONS = {
     "frame": "frame", "world_size": "world_size", "tp": "tensor_model_parallel_size",
@@ -59,16 +59,6 @@ ALLOWED = [
 ]
 ALLOWED_IN = {"simai": ALLOWED + ["simai-time-limit", "simai-pp-comm-limit"],
               "aicb": ALLOWED + ["aicb-ignored"]}
-
-
-def find_folders(root):
-    """Folders below `root` that hold an expected table or workload, in order."""
-    cases = []
-    for folder, folders, files in os.walk(root):
-        folders.sort()
-        if "workload.txt" in files:
-            cases.append(folder)
-    return cases
 
 
 def read_aiob(path):
@@ -161,8 +151,3 @@ def compare(folder):
         line, *lines = first_difference(expected, got)
         yield "line %d\n  expected: %s\n  got:      %s" % (
             line, *(words.decode(errors="replace") for words in lines))
-
-
-def run_folder(folder):
-    """The one case of a folder: its name, and what is wrong or None."""
-    yield folder, importing.verdict(compare, folder)

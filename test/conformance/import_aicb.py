@@ -2,8 +2,7 @@
 """Imports command lines of AICB, and compares what the jobs mean."""
 import os
 
-from importing import (Imported, differences, expected, find_folders, not_asked,
-                       section_with, verdict)
+from importing import Imported, differences, expected, named, not_asked, section_with, verdict
 
 # Options of workloads, their defaults, and the stages of ZeRO that read them.
 SIZES = {"reduce_bucket_size": (500000000, {1, 2, 3}),
@@ -28,7 +27,9 @@ def facts_of(job, made, want):
         "frame": "DeepSpeed" if is_deepspeed else
                  "DeepSeek" if attention["kind"] == "mla" else "Megatron",
         "layers": len(layers), "heads": attention["heads"],
-        "seq": train["sequence"],
+        **named(model, "hidden vocab max_positions"),
+        **named(train, "seq=sequence global_batch micro_batch"),
+        **named(parallel, "world tp pp cp dp ga zero"),
         "ffn": (dense or experts)["intermediate"],
         "swiglu": (dense or experts)["activation"] == "swiglu",
         # A job with tp = 1 has none, as it would change nothing.
@@ -37,28 +38,17 @@ def facts_of(job, made, want):
         "timed": job.warns("times of sections"),
         "times": None,
     }
-    for name in ("hidden", "vocab", "max_positions"):
-        found[name] = model[name]
-    for name in ("global_batch", "micro_batch"):
-        found[name] = train[name]
-    for name in ("world", "tp", "pp", "cp", "dp", "ga", "zero"):
-        found[name] = parallel[name]
     if parallel["tp"] > 1:
         found["sp"] = parallel["sequence_parallel"]
     if experts:
         found["moe"] = {"experts": experts["experts"], "topk": experts["topk"],
                         "ep": parallel["ep"],
-                        "dense_layers": sum(l["ffn"]["kind"] == "dense"
-                                            for l in layers),
+                        "dense_layers": sum(l["ffn"]["kind"] == "dense" for l in layers),
                         "shared": experts["shared"]}
         found["moe"] = {key: found["moe"][key]
                         for key in found["moe"] if key in want.get("moe", {})}
     if attention["kind"] == "mla":
-        found["mla"] = {"q_lora": attention["q_lora"],
-                        "kv_lora": attention["kv_lora"],
-                        "rope_dim": attention["rope_dim"],
-                        "nope_dim": attention["nope_dim"],
-                        "v_dim": attention["v_dim"]}
+        found["mla"] = named(attention, "q_lora kv_lora rope_dim nope_dim v_dim")
     for name, (default, stages) in SIZES.items():
         if name in want and parallel["zero"] not in stages:
             found[name] = want[name]  # the generator does not read it

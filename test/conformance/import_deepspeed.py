@@ -5,7 +5,7 @@ import os
 
 import import_megatron
 import tool
-from importing import Imported, differences, expected, find_folders, not_asked, verdict
+from importing import Imported, differences, expected, named, not_asked, verdict
 
 MODEL = """
 model small {
@@ -73,10 +73,8 @@ class Case:
 
     def batches(self, train, parallel):
         stated = self.facts
-        found = {"train_batch_size": train["global_batch"],
-                 "micro_batch": train["micro_batch"],
-                 "gradient_accumulation": parallel["ga"],
-                 "dp_implied": parallel["dp"]}
+        found = {**named(train, "train_batch_size=global_batch micro_batch"),
+                 **named(parallel, "gradient_accumulation=ga dp_implied=dp")}
         if stated["micro_batch"] is None and stated["train_batch_size"]:
             # The micro-batch follows from the other two.
             if train["micro_batch"] * parallel["ga"] * parallel["dp"] != \
@@ -93,9 +91,8 @@ class Case:
             else job.warns(r"optimizer %s\b" % optimizer)
         found = self.batches(train, parallel)
         found.update({
-            "zero": parallel["zero"], "precision": train["precision"],
+            **named(parallel, "zero tp ulysses=cp"), "precision": train["precision"],
             "optimizer": optimizer if is_optimizer else train["optimizer"],
-            "tp": parallel["tp"], "ulysses": parallel["cp"],
             "zero_keys": {key: value
                           for key, value in facts["zero_keys"].items()
                           if self.has_key(key, value, parallel)},

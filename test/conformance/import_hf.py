@@ -6,10 +6,12 @@ import re
 
 import spec
 import tool
-from importing import expected, find_folders, runs, verdict
+from importing import expected, runs
 
-NORMS = {"rmsnorm": "rmsnorm", "layernorm": "layernorm",
-         "layernorm without bias": "layernorm_no_bias"}
+# Our words of facts, by those of the cases.
+WORDS = {"norm": {"layernorm without bias": "layernorm_no_bias"},
+         "positions": {"alibi": "none", "relative": "none"},
+         "qk_norm": {"full": "all"}, "activation": {"relu2": "squared_relu"}}
 GATED = {"swiglu", "geglu"}
 
 
@@ -53,8 +55,6 @@ class Model:
         width = experts.get("intermediate")
         shared = experts.get("shared_intermediate", 0)
         heads = attention.get("heads")
-        latent = {"q_lora": "q_lora", "kv_lora": "kv_lora", "rope_dim": "rope_dim",
-                  "nope_dim": "nope_dim", "v_dim": "v_dim"}
         decoders = [l for l in self.layers
                     if l["attention"]["kind"] == "decoder_layer"]
         simple = {
@@ -82,7 +82,8 @@ class Model:
             "shared_gate": experts.get("shared_gate"),
             "router_bias": experts.get("router_bias"),
             "moe_latent": experts.get("latent") or None,
-            "mla": {there: attention.get(here) for there, here in latent.items()},
+            "mla": {key: attention.get(key) for key in (
+                "q_lora", "kv_lora", "rope_dim", "nope_dim", "v_dim")},
             "distinct_kinds": len({json.dumps(l, sort_keys=True)
                                    for l in self.layers}),
         }
@@ -92,21 +93,10 @@ class Model:
             raise KeyError(name)
         return simple[name]
 
-    def expected(self, name, want):
-        """The value of the case in our words."""
-        if name == "norm":
-            return NORMS[want]
-        if name == "positions":
-            return {"alibi": "none", "relative": "none"}.get(want, want)
-        if name == "qk_norm":
-            return {"full": "all"}.get(want, want)
-        if name == "activation":
-            return {"relu2": "squared_relu"}.get(want, want)
-        return want
-
     def is_same(self, name, want):
         have = self.fact(name, want)
-        want = self.expected(name, want)
+        if name in WORDS:
+            want = WORDS[name].get(want, want)
         if name == "qk_norm" and have == "l2" and want in (None, "l2"):
             return True  # without weights
         if name == "ffn" and not self.dense:
@@ -173,8 +163,3 @@ def compare(folder):
     for our, names in pairs.items():
         if len(names) > 1:
             yield "layers: %s are all %s" % (sorted(names), our)
-
-
-def run_folder(folder):
-    """The one case of a folder: its name, and what is wrong or None."""
-    yield folder, verdict(compare, folder)

@@ -4,7 +4,7 @@ import os
 import re
 
 import tool
-from importing import Imported, differences, expected, find_folders, verdict
+from importing import Imported, differences, expected, verdict
 from megatron_facts import Facts
 
 # Warnings of the cases, and what an import says.

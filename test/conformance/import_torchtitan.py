@@ -3,8 +3,7 @@
 import os
 
 import tool
-from importing import (Imported, differences, expected, find_folders, not_asked, runs,
-                       section_with, verdict)
+from importing import Imported, differences, expected, named, not_asked, runs, section_with
 
 TYPES = {"fp32": "float32", "bf16": "bfloat16"}
 # Names of recomputation modes, with their options.
@@ -34,15 +33,13 @@ def shape_of(made, want):
                   if layer["ffn"]["kind"] == "dense"), {})
     experts = section_with(layers, "ffn", "experts")
     heads = attention["heads"]
-    found = {"layers": len(layers), "heads": heads,
+    found = {**named(model, "hidden vocab tied norm positions bias vocab_multiple"),
+             "layers": len(layers), "heads": heads,
              "kv_heads": attention.get("kv_heads", heads),
              "head_dim": attention.get("head_dim", model["hidden"] // heads),
              "ffn": dense.get("intermediate"),
              "activation": (dense or experts)["activation"],
              "qk_norm": attention.get("qk_norm", False)}
-    for name in ("hidden", "vocab", "tied", "norm", "positions", "bias",
-                 "vocab_multiple"):
-        found[name] = model[name]
     if experts:
         found["moe"] = experts_of(layers, experts)
     if attention["kind"] == "mla":
@@ -81,16 +78,16 @@ def facts_of(job, made, want):
     zero = parallel["zero"]
     found = sharding_of(parallel, job.text)
     found.update({
-        "seq": train["sequence"], "micro_batch": train["micro_batch"],
-        "local_batch": local, "gbs": train["global_batch"],
+        **named(train, "seq=sequence micro_batch gbs=global_batch"),
+        **named(parallel, "world sp=sequence_parallel zero tp pp cp ep vpp cp_comm"),
+        "local_batch": local,
         "global_batch": train["global_batch"]
         if "global_batch = " in job.text else -1,
         "grad_accumulation": 1 if has_pipeline else parallel["ga"],
         "tokens_per_microbatch_per_dp_rank": local * train["sequence"],
-        "world": parallel["world"], "sp": parallel["sequence_parallel"],
         # A dense model has no experts to split.
         "etp": parallel["etp"] if "experts = " in job.text else 1,
-        "zero": zero, "compute": TYPES.get(train["precision"]),
+        "compute": TYPES.get(train["precision"]),
         "storage": TYPES.get(train["weight_precision"]),
         "reduce": TYPES.get(train["reduce_precision"]),
         "recompute": mode, "recompute_option": option,
@@ -102,8 +99,6 @@ def facts_of(job, made, want):
         and zero == (2 if has_pipeline else 3) else
         {3: "always", 2: "never"}.get(zero),
     })
-    for name in ("tp", "pp", "cp", "ep", "vpp", "cp_comm"):
-        found[name] = parallel[name]
     found["schedule"] = SCHEDULES.get(parallel["schedule"])
     is_quantized = train["compute_precision"] != train["precision"]
     for name in ("fp8", "float8", "quantize", "converters"):
@@ -148,8 +143,3 @@ def compare(folder):
             yield line
     if facts["dp_shard"] < 1:
         yield from not_asked(case, job)
-
-
-def run_folder(folder):
-    """The one case of a folder: its name, and what is wrong or None."""
-    yield folder, verdict(compare, folder)

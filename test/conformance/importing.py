@@ -9,14 +9,11 @@ import spec
 import tool
 
 
-def find_folders(root):
-    """Folders of `root` that hold a case, in order."""
-    return [os.path.join(root, name) for name in sorted(os.listdir(root))
-            if os.path.exists(os.path.join(root, name, "expected.json"))]
+MARKER = "expected.json"
 
 
 def expected(folder):
-    with open(os.path.join(folder, "expected.json")) as file:
+    with open(os.path.join(folder, MARKER)) as file:
         return json.load(file)
 
 
@@ -44,6 +41,12 @@ class Imported:
 def section_with(layers, part, key):
     """The first section of a layer that has the key; else an empty one."""
     return next((layer[part] for layer in layers if key in layer[part]), {})
+
+
+def named(section, words):
+    """Values of a section, each by its key or by another name: `seq=sequence micro_batch`."""
+    pairs = (word.partition("=") for word in words.split())
+    return {name: section[key or name] for name, _, key in pairs}
 
 
 def runs(items):

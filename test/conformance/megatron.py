@@ -12,17 +12,8 @@ import re
 import megatron_job
 import tool
 
+MARKER = "config.json"  # of a folder with the traces of one job
 MEASURED = re.compile(r"\b(duration|timestamp)=-?[0-9.]+")
-
-
-def find_folders(root):
-    """Folders below `root` that hold the traces of one job, in order."""
-    found = []
-    for folder, folders, files in os.walk(root):
-        folders.sort()
-        if "config.json" in files:
-            found.append(folder)
-    return found
 
 
 def rank_of(path):

@@ -2,7 +2,7 @@
 """The facts of an imported job under the names that cases of Megatron-LM use."""
 import json
 
-from importing import runs
+from importing import named, runs
 
 ACTIVATIONS = {"geglu": "quick_geglu"}
 NORMS = {"layernorm": "LayerNorm", "rmsnorm": "RMSNorm"}
@@ -51,10 +51,8 @@ class Facts:
                 self.imported.warns("table of position biases is missing")):
             position = self.want["positions"]
         self.found.update(
-            hidden=m["hidden"], norm=NORMS[m["norm"]], positions=position,
-            max_positions=m["max_positions"], tied=m["tied"], bias=m["bias"],
-            qkv_bias=m["qkv_bias"], vocab=m["vocab"],
-            vocab_multiple=m["vocab_multiple"], padded_vocab=m["padded_vocab"])
+            named(m, "hidden max_positions tied bias qkv_bias vocab vocab_multiple padded_vocab"),
+            norm=NORMS[m["norm"]], positions=position)
         # Without the multiple the table is what the input says it is.
         if m["vocab_multiple"] == 1 and (
                 self.imported.warns("is not padded; give their sum") or
@@ -87,9 +85,8 @@ class Facts:
         if first["kind"] in ("mla", "dsa"):
             bare = self.imported.warns("latents have no norms")
             self.found["mla"] = dict(
-                q_lora=first["q_lora"], kv_lora=first["kv_lora"],
-                rope_dim=first["rope_dim"], nope_dim=first["nope_dim"],
-                v_dim=first["v_dim"], latent_norms=first.get("latent_norms", not bare))
+                named(first, "q_lora kv_lora rope_dim nope_dim v_dim"),
+                latent_norms=first.get("latent_norms", not bare))
             self.found.pop("kv_heads")
         linear = [layer["attention"]["kind"] == "gated_delta_net"
                   for layer in self.layers]
@@ -111,13 +108,11 @@ class Facts:
         active = loss != "none"
         dtype = e["router_precision"]
         self.found["moe"] = dict(
-            experts=e["experts"], topk=e["topk"], ffn=e["intermediate"],
-            shared_ffn=e["shared_intermediate"], shared_gate=e["shared_gate"],
-            router_bias=e["router_bias"], dispatcher=e["dispatcher"],
+            named(e, "experts topk ffn=intermediate shared_ffn=shared_intermediate shared_gate "
+                  "router_bias dispatcher latent groups=router_groups "
+                  "group_topk=router_group_topk"),
             router_dtype=None if dtype == self.train["precision"] and
             want.get("router_dtype") is None else dtype,
-            latent=e["latent"], groups=e["router_groups"],
-            group_topk=e["router_group_topk"],
             # Without a coefficient there is no loss, whatever its type.
             aux_loss=loss if active and not self.imported.warns(
                 "several auxiliary losses") else want.get("aux_loss"),
@@ -138,15 +133,13 @@ class Facts:
         encoder = [layer["attention"]["tokens"] for layer in self.coders
                    if "tokens" in layer["attention"]]
         self.found.update(
-            seq=encoder[0] if encoder else t["sequence"], mbs=t["micro_batch"],
-            gbs=t["global_batch"], precision=t["precision"],
-            grad_precision=t["grad_precision"],
+            named(t, "mbs=micro_batch gbs=global_batch precision grad_precision per_token_loss "
+                  "attention_mask_in_dataloader=attention_mask"),
+            seq=encoder[0] if encoder else t["sequence"],
             optimizer="adam" if aware else t["optimizer"],
             recompute=recompute, recompute_modules=modules,
             recompute_method="block" if count else "uniform",
             recompute_num_layers=count or t.get("recompute_unit", 1),
-            attention_mask_in_dataloader=t["attention_mask"],
-            per_token_loss=t["per_token_loss"],
             hidden_dropout=dropout, attention_dropout=dropout,
             offload_optimizer=1.0 if t["offload_optimizer"] else 0.0,
             cross_entropy_fusion="te" if t["fused_loss"] == "te" else "native")
@@ -200,23 +193,19 @@ class Facts:
             zero = self.want["zero"] if zero == (
                 1 if like else int(self.want["zero"][0])) else zero
         self.found.update(
-            world=p["world"], tp=p["tp"], sp=p["sequence_parallel"], pp=p["pp"],
-            cp=p["cp"], cp_comm=comm, ep=p["ep"], etp=p.get("etp", p["tp"]),
-            vpp=p["vpp"], dp=p["dp"], ga=p["ga"], zero=zero,
+            named(p, "world tp sp=sequence_parallel pp cp ep vpp dp ga embedding_as_layer "
+                  "loss_as_layer overlap_moe_expert_parallel_comm"),
+            cp_comm=comm, etp=p.get("etp", p["tp"]), zero=zero,
             # Another library than the distributed optimizer may shard.
             distributed_optimizer=self.want.get("distributed_optimizer")
             if isinstance(zero, str) or "fsdp" in self.want else zero != 0,
             rank_order=order,
-            embedding_as_layer=p["embedding_as_layer"],
-            loss_as_layer=p["loss_as_layer"],
             pipeline_partition=self.want.get("pipeline_partition")
             if p["embedding_as_layer"] and p["loss_as_layer"] else None,
             first_stage_layers=p.get("first_stage_layers"),
             last_stage_layers=p.get("last_stage_layers"),
-            overlap_moe_expert_parallel_comm=p["overlap_moe_expert_parallel_comm"],
-            overlap_grad_reduce=p.get("overlap_grad_reduce", False),
-            overlap_param_gather=p.get("overlap_param_gather", False),
-            tp_comm_overlap=p.get("tp_comm_overlap", False),
+            **{name: p.get(name, False) for name in (
+                "overlap_grad_reduce", "overlap_param_gather", "tp_comm_overlap")},
             distributed_optimizer_instances=p["dp"] // p.get("dp_shard", p["dp"]),
             # A job does not say which library shards.
             fsdp=self.want.get("fsdp") if p["zero"] >= 2 else None)

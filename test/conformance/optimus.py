@@ -15,24 +15,18 @@ def to_fore(case, sequence):
     """The job, with the plan as output."""
     c = case["config"]
     tp, dp = case.get("tp", 1), case.get("dp", 1)
-    lines = [
-        "model m {",
-        "  vocab = %d  hidden = %d  norm = rmsnorm  positions = rope"
-        % (c["V"], c["H"]),
-        "  tied = %s" % tool.word(c["tied"]),
-        "  attention gqa { heads = %d  kv_heads = %d  head_dim = %d }"
-        % (c["heads"], c["kv"], c["hd"]),
-        "  ffn { intermediate = %d  activation = swiglu }" % c["I"],
-        "  layers = %d" % c["L"],
-        "}",
-        "train { sequence = %d  micro_batch = %d  global_batch = %d }"
-        % (sequence, case["mbs"], case["mbs"] * case["num_microbatches"] * dp),
-        "parallel { world = %d  tp = %d  pp = %d  %s }"
-        % (tp * dp * case["pp"], tp, case["pp"],
-           "partition = module_count" if tp == 1 else "partition = block_tp"),
-        'emit optimus { format = json  transformers = "4.46" }',
-    ]
-    return "\n".join(lines) + "\n"
+    return f"""model m {{
+  vocab = {c["V"]}  hidden = {c["H"]}  norm = rmsnorm  positions = rope  tied = {tool.word(c["tied"])}
+  attention gqa {{ heads = {c["heads"]}  kv_heads = {c["kv"]}  head_dim = {c["hd"]} }}
+  ffn {{ intermediate = {c["I"]}  activation = swiglu }}
+  layers = {c["L"]}
+}}
+train {{ sequence = {sequence}  micro_batch = {case["mbs"]}
+  global_batch = {case["mbs"] * case["num_microbatches"] * dp} }}
+parallel {{ world = {tp * dp * case["pp"]}  tp = {tp}  pp = {case["pp"]}
+  partition = {"module_count" if tp == 1 else "block_tp"} }}
+emit optimus {{ format = json  transformers = "4.46" }}
+"""
 
 
 def find_folders(root):

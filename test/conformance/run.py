@@ -19,14 +19,15 @@ import import_deepspeed
 import import_hf
 import import_megatron
 import import_torchtitan
+import importing
 import megatron
 import optimus
 import schedules
 import tool
 
 
-# The families that are covered. A module finds the folders that hold cases and
-# runs all cases of one.
+# The families that are covered. A module says which folders hold cases, by a file of theirs
+# (`MARKER`) or by itself, and compares the one case of a folder, or runs all.
 FAMILIES = {"aicb": aicb, "aicb-cli": aicb, "import-aicb": import_aicb,
             "import-deepspeed": import_deepspeed, "import-hf": import_hf,
             "import-megatron": import_megatron,
@@ -37,10 +38,18 @@ FAMILIES = {"aicb": aicb, "aicb-cli": aicb, "import-aicb": import_aicb,
 def run_family(name, root, jobs):
     """(matched, total) of one family; prints what differs."""
     family = FAMILIES[name]
+    if hasattr(family, "find_folders"):
+        folders = family.find_folders(root)
+    else:
+        folders = sorted(folder for folder, _, files in os.walk(root) if getattr(family, "MARKER", importing.MARKER) in files)
+
+    def run_folder(folder):
+        if hasattr(family, "run_folder"):
+            return list(family.run_folder(folder))
+        return [(folder, importing.verdict(family.compare, folder))]
+
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        results = [case for folder in pool.map(
-            lambda folder: list(family.run_folder(folder)),
-            family.find_folders(root)) for case in folder]
+        results = [case for cases in pool.map(run_folder, folders) for case in cases]
     for case, problem in results:
         if problem:
             print("%s: %s: %s" % (name, os.path.relpath(case, root), problem))

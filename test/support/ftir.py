@@ -2,7 +2,9 @@
 """Reads the collectives of the IR's text form (docs/ir.md). Sizes are computed
 here, from the keys that stand in the text."""
 
+import ast
 import math
+import operator
 import re
 
 BYTES = {"bf16": 2, "fp16": 2, "fp32": 4, "i64": 8, "i32": 4, "bool": 1}
@@ -12,8 +14,20 @@ VALUE = re.compile(rf"  (?:input|param|value) %(\S+) : ({TYPE})")
 OP = re.compile(r"  ((?:%\S+(?:, )?)+) = ")
 COLLECTIVE = re.compile(
     rf"  %(\S+) = (\w+)\(([\w,]+)( ends| pairs)?\) @\S+ %(\S+) : ({TYPE})(.*)")
-SIZE = re.compile(r'\s*(\d+|[-+*/(),]|"[^"]*"|[\w.]+)')
+NAME = re.compile(r'"[^"]*"|[A-Za-z_][\w.]*')
 PHASE = re.compile(r" (recompute|backward|step)(?: |$)")
+
+
+def quotient(a, b):
+    assert a % b == 0, (a, b)
+    return a // b
+
+
+# Of sizes; operators by their names in Python's syntax tree.
+FUNCTIONS = {"Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "Div": quotient,
+             "ceil": lambda a, b: -(-a // b), "floor": operator.floordiv, "mod": operator.mod,
+             "less": lambda a, b: int(a < b), "equal": lambda a, b: int(a == b),
+             "lcm": math.lcm, "min": min, "max": max}
 
 
 class Keys:
@@ -42,68 +56,18 @@ class Keys:
                 self.numbers[name] = self.value(text)
 
     def value(self, text):
-        tokens = SIZE.findall(text)
-        at = 0
+        """The value of an expression, in which quotients are whole."""
+        named = NAME.sub(lambda name: name[0] if name[0] in FUNCTIONS else repr(name[0].strip('"')), text)
+        return self.evaluate(ast.parse(named.strip(), mode="eval").body)
 
-        def take(token):
-            nonlocal at
-            if at < len(tokens) and tokens[at] == token:
-                at += 1
-                return True
-            return False
-
-        def sum_of():
-            total = product()
-            while True:
-                if take("+"):
-                    total += product()
-                elif take("-"):
-                    total -= product()
-                else:
-                    return total
-
-        def product():
-            total = primary()
-            while True:
-                if take("*"):
-                    total *= primary()
-                elif take("/"):
-                    divisor = primary()
-                    assert total % divisor == 0, text
-                    total //= divisor
-                else:
-                    return total
-
-        def primary():
-            nonlocal at
-            if take("-"):
-                return -primary()
-            if take("("):
-                total = sum_of()
-                assert take(")"), text
-                return total
-            token = tokens[at]
-            at += 1
-            if token.isdigit():
-                return int(token)
-            if not take("("):
-                return self.numbers[token.strip('"')]
-            left = sum_of()
-            assert take(","), text
-            right = sum_of()
-            assert take(")"), text
-            return {"ceil": lambda: -(-left // right),
-                    "floor": lambda: left // right,
-                    "mod": lambda: left % right,
-                    "less": lambda: int(left < right),
-                    "equal": lambda: int(left == right),
-                    "lcm": lambda: math.lcm(left, right),
-                    "min": lambda: min(left, right),
-                    "max": lambda: max(left, right)}[token]()
-
-        total = sum_of()
-        assert at == len(tokens), text
-        return total
+    def evaluate(self, node):
+        if isinstance(node, ast.Constant):
+            return node.value if isinstance(node.value, int) else self.numbers[node.value]
+        if isinstance(node, ast.UnaryOp):
+            return -self.evaluate(node.operand)
+        if isinstance(node, ast.BinOp):
+            return FUNCTIONS[type(node.op).__name__](self.evaluate(node.left), self.evaluate(node.right))
+        return FUNCTIONS[node.func.id](*map(self.evaluate, node.args))
 
 
 def types_of(text):

@@ -188,80 +188,63 @@ def is_legal(schedule):
             and all_meet(list(stage_programs(schedule, stages))))
 
 
+def work(schedule, stage):
+    """All that a stage must do before its step: (kind, chunk, micro-batch)."""
+    every = set()
+    for chunk in range(schedule.v):
+        kinds = ["forward_step", "backward_input", "backward_weight"]
+        for step, messages in ((1, ("send_forward", "recv_backward")),
+                               (-1, ("recv_forward", "send_backward"))):
+            other = schedule.part(stage, chunk) + step
+            if 0 <= other < schedule.parts() and schedule.stage(other, chunk) != stage:
+                kinds += messages
+        every |= {(kind, chunk, batch) for kind in kinds for batch in range(schedule.m)
+                  if schedule.placement != "bidirectional"
+                  or (batch < schedule.m // 2) == (chunk == 0)}
+    return every
+
+
+def needs(schedule, stage, kind, chunk, batch):
+    """What the stage must have done before it."""
+    def arrived(step, made, received):
+        other = schedule.part(stage, chunk) + step
+        if not 0 <= other < schedule.parts():
+            return set()
+        if schedule.stage(other, chunk) != stage:
+            return {(received, chunk, batch)}
+        own = next(c for c in range(schedule.v) if schedule.part(stage, c) == other)
+        return {(made, own, batch)}
+
+    if kind == "forward_step":
+        return arrived(-1, kind, "recv_forward")
+    if kind == "backward_input":
+        return {("forward_step", chunk, batch)} | arrived(1, kind, "recv_backward")
+    made = {"send_forward": "forward_step", "send_backward": "backward_input",
+            "backward_weight": "backward_input"}
+    return {(made[kind], chunk, batch)} if kind in made else set()
+
+
 def is_possible(schedule, stage, actions):
     """What a stage needs is there, and all that it should do is done once."""
-    done = set()
-
-    def has_arrived(chunk, batch, is_next, made, received):
-        other = schedule.part(stage, chunk) + (1 if is_next else -1)
-        if not 0 <= other < schedule.parts():
-            return True
-        if schedule.stage(other, chunk) == stage:
-            own = next(c for c in range(schedule.v)
-                       if schedule.part(stage, c) == other)
-            return (made, own, batch) in done
-        return (received, chunk, batch) in done
-
-    for _, kind, batch, chunk, peer, _ in actions:
-        key = (kind, chunk, batch)
-        if kind in ("reduce_gradients", "step"):
-            needs = kind == "step" and ("reduce_gradients", 0, 0) not in done
-            if key in done or needs or not is_complete(schedule, stage, done):
+    every, done = work(schedule, stage), set()
+    ends = [("reduce_gradients", 0, 0), ("step", 0, 0)]
+    for _, action, batch, chunk, peer, _ in actions:
+        halves = ("backward_input", "backward_weight")
+        for kind in halves if action == "backward_step" else (action,):
+            key = kind, chunk, batch
+            if key in ends:
+                before = every | set(ends[:ends.index(key)])
+            elif key in every:
+                before = needs(schedule, stage, *key)
+            else:
+                return False
+            step = 1 if kind in ("send_forward", "recv_backward") else -1
+            is_elsewhere = peer is not None and peer != schedule.stage(
+                schedule.part(stage, chunk) + step, chunk)
+            if key in done or is_elsewhere or not before <= done:
                 return False
             done.add(key)
-            continue
-        if schedule.placement == "bidirectional" and (
-                (batch < schedule.m // 2) != (chunk == 0)):
-            return False
-        if kind in ("send_forward", "recv_forward", "send_backward",
-                    "recv_backward"):
-            other = schedule.part(stage, chunk) + (
-                1 if kind in ("send_forward", "recv_backward") else -1)
-            if peer != schedule.stage(other, chunk) or key in done:
-                return False
-            made = {"send_forward": "forward_step",
-                    "send_backward": "backward_input"}.get(kind)
-            if made and (made, chunk, batch) not in done:
-                return False
-            done.add(key)
-        elif kind == "forward_step":
-            if key in done or not has_arrived(chunk, batch, False, kind,
-                                              "recv_forward"):
-                return False
-            done.add(key)
-        elif kind == "backward_weight":
-            if key in done or ("backward_input", chunk, batch) not in done:
-                return False
-            done.add(key)
-        else:
-            if (("backward_input", chunk, batch) in done
-                    or ("forward_step", chunk, batch) not in done
-                    or not has_arrived(chunk, batch, True, "backward_input",
-                                       "recv_backward")):
-                return False
-            done.add(("backward_input", chunk, batch))
-            if kind == "backward_step":
-                done.add(("backward_weight", chunk, batch))
-    return is_complete(schedule, stage, done) and {
-        ("reduce_gradients", 0, 0), ("step", 0, 0)} <= done
-
-
-def is_complete(schedule, stage, done):
-    for chunk in range(schedule.v):
-        for batch in range(schedule.m):
-            if schedule.placement == "bidirectional" and (
-                    (batch < schedule.m // 2) != (chunk == 0)):
-                continue
-            needs = ["forward_step", "backward_input", "backward_weight"]
-            for step, kinds in ((1, ("send_forward", "recv_backward")),
-                                (-1, ("recv_forward", "send_backward"))):
-                other = schedule.part(stage, chunk) + step
-                if (0 <= other < schedule.parts()
-                        and schedule.stage(other, chunk) != stage):
-                    needs += kinds
-            if any((kind, chunk, batch) not in done for kind in needs):
-                return False
-    return True
+    return done == every | set(ends)
 
 
 def stage_programs(schedule, stages):

@@ -41,27 +41,8 @@ def parse(text):
 
 def expand(pattern):
     """The blocks of `(embedding + 2 * dense) + 3 * (dense + moe)`, one after the other."""
-    tokens = re.findall(r"\d+|[\w.-]+|[()*+]", pattern)
-
-    def take_sum():
-        blocks = take_term()
-        while tokens and tokens[0] == "+":
-            tokens.pop(0)
-            blocks = blocks + take_term()
-        return blocks
-
-    def take_term():
-        token = tokens.pop(0)
-        if token.isdigit():
-            tokens.pop(0)
-            return int(token) * take_term()
-        if token != "(":
-            return [token]
-        blocks = take_sum() if tokens[0] != ")" else []
-        tokens.pop(0)
-        return blocks
-
-    return take_sum()
+    lists = re.sub(r"[A-Za-z_][\w.-]*", lambda name: f"[{name[0]!r}]", pattern.replace("()", "[]"))
+    return eval(lists, {})  # pylint: disable=eval-used
 
 
 def of_text(text, *words):
