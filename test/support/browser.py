@@ -14,6 +14,11 @@ import time
 SECONDS = 60
 
 
+def script(beside, name):
+    """Returns an expression that is in a file beside another one."""
+    return pathlib.Path(beside).with_name(name).read_text("utf-8").rstrip()
+
+
 class Browser:
     """A page in Chromium, driven by its DevTools protocol through pipes."""
 
@@ -137,6 +142,10 @@ class Browser:
             f"(() => {{ const at = document.querySelector({selector!r})"
             ".getBoundingClientRect(); return [at.x + at.width / 2, "
             "at.y + at.height / 2]; })()")
+
+    def overlaps(self, selector):
+        """Texts below an element that overlap, and how many texts there are."""
+        return self.evaluate(f"{script(__file__, 'overlaps.js')}({selector!r})")
 
     def errors(self):
         for event in self.events:

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
 # Holds the closed form of the property test against figures of papers and of

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
 # Writes Chakra traces from short texts, with a small encoder of protocol

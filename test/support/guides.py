@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
 # Follows docs/add-a-*.md in one copy of the sources: each block goes where the line

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
 # Has each system call of the tool fail, one at a time: the n-th of each kind on

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
 # Ends a run that replaces 1,000 files by signals at random moments. Afterwards

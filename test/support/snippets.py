@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """usage: snippets.py SOURCE_ROOT (FILE.md | FOLDER)...
 

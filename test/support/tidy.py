@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
 # Runs clang-tidy with the checks of .clang-tidy over all our sources, as the units

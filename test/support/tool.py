@@ -53,6 +53,17 @@ def table(*words, **options):
     return list(csv.DictReader(run(*words, "--format=csv", **options).splitlines()))
 
 
+def published(beside, name):
+    """Returns the rows of a CSV file beside a script, as dicts; numbers are numbers, and a cell that is
+    empty is None."""
+    def value(text):
+        for kind in (int, float, str):
+            with contextlib.suppress(ValueError):
+                return kind(text) if text else None
+    with open(pathlib.Path(beside).with_name(name), encoding="utf-8") as file:
+        return [{key: value(text) for key, text in row.items()} for row in csv.DictReader(file)]
+
+
 def figures(*words, **options):
     """Returns the integers of a table of figures by (table, row, figure)."""
     return {(row["table"], row["row"], row["figure"]): int(row["value"])

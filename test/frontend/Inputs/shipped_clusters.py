@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """usage: shipped_clusters.py SOURCE_ROOT
 

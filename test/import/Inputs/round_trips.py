@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""usage: round_trips.py CASES
+"""usage: round_trips.py CASES FOLDER
 
 Jobs and models are exported and imported again: their specs must be the same, and models have
 as many parameters. Jobs that a format refuses are counted apart. Of all jobs of all models, at
-least CASES are taken, or all. Of every third case, three models that follow each other have all
+least CASES are taken, or all; and all of FOLDER. Of every third case, three models that follow each other have all
 jobs; those of one kind do.
 """
 import functools
 import itertools
 import json
+import pathlib
 import re
 import sys
 
@@ -20,7 +21,7 @@ NOT_SAID = {"parallel.megatron"}
 # A recipe has no mask, and a table of positions as long as the sequence.
 NOT_SAID_BY = {"bridge": {"train.attention_mask", "model.max_positions"}}
 IMPORTED_AS = {"bridge": "megatron"}
-SUFFIXES = {"megatron": ".sh", "bridge": ".py", "hf": ".json"}
+SUFFIXES = {"megatron": ".sh", "bridge": ".py", "hf": ".json", "aicb": ".txt", "torchtitan": ".toml"}
 MODELS = ["llama3-8b", "llama3-70b", "qwen2.5-32b", "qwen3-8b", "qwen3-32b", "qwen3-30b-a3b",
           "qwen3-coder-480b-a35b", "mixtral-8x7b", "mixtral-8x22b", "deepseek-v2-lite",
           "deepseek-v3", "kimi-k2", "olmo-2-32b", "gpt2", "phi-4", "glm-4.5", "gpt-oss-20b"]
@@ -42,35 +43,6 @@ JOBS = [
     ("dispatch_precision = fp8  combine_precision = fp16", "tp = 1"),
 ]
 
-
-# Jobs of formats that hold few models.
-OTHERS = [
-    ("aicb", ".txt", """
-model m { vocab = 50257  hidden = 4096  max_positions = 4096  attention mha { heads = 32 }
-  ffn { intermediate = 16384 }  layers = 32 }
-train { sequence = 2048  micro_batch = 1  global_batch = 64 }
-parallel { world = 64  tp = 8  sequence_parallel = true  pp = 2  zero = 1 }
-"""),
-    ("aicb", ".txt", """
-model m { vocab = 32000  hidden = 2048  max_positions = 4096  attention mha { heads = 16 }
-  block moe { experts = 8  topk = 2  ffn { intermediate = 4096  activation = swiglu } }
-  layers = 12 }
-train { sequence = 2048  micro_batch = 1  global_batch = 64  recompute = selective }
-parallel { world = 16  tp = 2  sequence_parallel = true  ep = 4 }
-"""),
-    ("torchtitan", ".toml", """
-import "models/llama3-8b.fore"
-model m : llama3_8b { vocab_multiple = 1 }
-train { sequence = 8192  micro_batch = 2  global_batch = 128  recipe = torchtitan  recompute = op }
-parallel { world = 64  tp = 2  sequence_parallel = true  zero = 3  dp_framework = torch }
-"""),
-    ("torchtitan", ".toml", """
-import "models/deepseek-v3.fore"
-model m : deepseek_v3 { vocab_multiple = 1  block moe { router_bias = false } }
-train { sequence = 4096  micro_batch = 1  global_batch = 256  recipe = torchtitan  recompute = full }
-parallel { world = 256  ep = 8  etp = 1  zero = 3  dp_framework = torch }
-"""),
-]
 
 
 @functools.lru_cache(1)
@@ -136,9 +108,10 @@ with tool.scratch() as folder:
             print(form, name, *wrong[:5], sep="\n  ")
         else:
             same[form] += 1
-    for form, suffix, text in OTHERS:
-        job.write_text(text)
-        wrong = trip(form, job, folder, suffix, spec_of(text))
+    # Jobs of formats that hold few models.
+    for other in sorted(pathlib.Path(sys.argv[2]).glob("*.fore")):
+        form = other.stem.split("-")[0]
+        wrong = trip(form, other, folder, SUFFIXES[form], spec_of(other.read_text()))
         print(form, *(wrong if wrong else ["refused" if wrong is None else "the same"]))
 for form in same:
     print(f"{form}: {same[form]} the same, {refused[form]} refused")

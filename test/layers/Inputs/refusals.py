@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Compiles jobs that frameworks refuse, one for each row: layers, keys of `parallel`, and the
 reason that the error must give. The same job without these keys must compile.

@@ -12,6 +12,27 @@ def first_figure(command, job):
     return answer.splitlines()[0].split(": ")[1]
 
 
+def texts_of(folder):
+    """The texts of all files below a folder, by name."""
+    return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
+            for path in folder.rglob("*.*") if path.is_file()}
+
+
+def place(text, word, nth=0):
+    """Line and column, in UTF-16, of a word."""
+    at = -1
+    for _ in range(nth + 1):
+        at = text.index(word, at + 1)
+    before = text[:at].rpartition("\n")
+    return text[:at].count("\n"), len(before[2].encode("utf-16-le")) // 2
+
+
+def shown_at(folder, uri, of):
+    """The beginning of a range, as people read it."""
+    name = uri.removeprefix(folder.as_uri() + "/")
+    return f"{name}:{of['start']['line'] + 1}:{of['start']['character']}"
+
+
 class Client:
     """Starts the server; texts are opened, changed and asked about."""
 

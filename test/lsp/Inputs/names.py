@@ -5,55 +5,19 @@ import json
 import pathlib
 import sys
 
-from client import Client, first_figure
-
-BASE = """// A model
-// in a file of its own.
-param depth = 4
-model base {
-  vocab = 32000   hidden = 1024
-  attention mha { heads = 16 }
-  block wide { ffn { intermediate = 4096 } }
-  layers = depth * wide
-}
-"""
-JOB = """import "base.fore"
-import "clusters/h100.toml" as pod
-let width = min(depth, 8)   // \U0001f600
-model m : base { layers = 2 * wide + width * wide }
-train { sequence = 1Ki   micro_batch = 1   global_batch = 8 }
-parallel {
-  let width = 2
-  world = 8   tp = width
-}
-cluster : pod { nodes = 1 }
-emit simai { file = "{width}-{depth}-{{depth}}.txt" }
-"""
-OTHER = """import "base.fore"
-model o : base { layers = depth * wide }
-"""
+from client import Client, first_figure, place, shown_at, texts_of
 
 folder = pathlib.Path(sys.argv[1]).absolute()
-texts = {"base.fore": BASE, "job.fore": JOB, "other.fore": OTHER}
-for name, text in texts.items():
-    (folder / name).write_text(text, encoding="utf-8")
+texts = texts_of(folder)
+JOB = texts["job.fore"]
 uris = {name: (folder / name).as_uri() for name in texts}
 client = Client()
 client.open(uris["job.fore"], JOB)
 job = uris["job.fore"]
 
 
-def place(text, word, nth=0):
-    at = -1
-    for _ in range(nth + 1):
-        at = text.index(word, at + 1)
-    line = text[:at].count("\n")
-    return line, len(text[text.rfind("\n", 0, at) + 1:at].encode("utf-16-le")) // 2
-
-
 def show(location):
-    start = location["range"]["start"]
-    return f"{location['uri'].rsplit('/', 1)[1]}:{start['line'] + 1}:{start['character']}"
+    return shown_at(folder, location["uri"], location["range"])
 
 
 def applied(edit):

@@ -4,31 +4,17 @@
 import pathlib
 import sys
 
-from client import Client, first_figure
-
-JOB = """import "base.fore"
-model m : base { layers = 12 }
-train { sequence = 1Ki   micro_batch = 1   global_batch = 64 }
-parallel { world = 32   tp = 4   sequence_parallel = true }
-"""
-BASE = """model base {
-  vocab = 32000   hidden = 1024
-  attention mha { heads = 16 }
-  ffn { intermediate = 4096 }
-  layers = 24
-}
-"""
+from client import Client, first_figure, texts_of
 
 folder = pathlib.Path(sys.argv[1]).absolute()
-(folder / "base.fore").write_text(BASE, encoding="utf-8")
+JOB, BASE = (texts_of(folder)[name] for name in ("job.fore", "base.fore"))
 job, base = ((folder / name).as_uri() for name in ("job.fore", "base.fore"))
 client = Client()
 
 client.open(job, JOB)
 print("opened:", client.found(job))
 # The figures are those of the commands.
-(folder / "saved.fore").write_text(JOB, encoding="utf-8")
-figures = {name: first_figure(name, folder / "saved.fore") for name in ("params", "memory")}
+figures = {name: first_figure(name, folder / "job.fore") for name in ("params", "memory")}
 hints = [hint["label"] for hint in client.about("inlayHint", job)]
 print("hints:", [hint.replace(figures["params"], "<params>")
                  .replace(figures["memory"], "<memory>") for hint in hints])

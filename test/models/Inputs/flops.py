@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Holds `foretrace flops` against closed forms, to the last digit, and both against
 what was published."""
@@ -6,54 +5,14 @@ what was published."""
 import bridge
 import tool
 
-# Of bridge.CONFIGURATIONS: tokens and TFLOP of a second and GPU. None has a
-# module for the prediction of a second token, which no job has.
-RATES = [
-    (6798, 3056), (4458, 2004), (4596, 2064), (3613, 1623), (5003, 2248),
-    (1621, 728), (1333, 3365), (1076, 2716), (931, 2349), (786, 1983),
-    (988, 2495), (793, 2004), (311, 784), None, None, None, None,
-    (30376, 699), (5113, 118), (6583, 974), (5448, 806), (2691, 399),
-    (1633, 242), (37556, 1933), (31508, 1622), (30624, 1576), (14451, 744),
-    (1602, 719), (999, 2522), (813, 2053), (661, 1667), (292, 737),
-    (3848, 961), (4357, 1088), (3139, 782), (4018, 1003), None, (28934, 666),
-    (23766, 547), (5275, 121), (6131, 907), (4916, 728), (3269, 484),
-    (1575, 233), None]
+# None has a module for the prediction of a second token, which no job has.
 # Both rates are printed as integers; nothing else may differ much.
 BRIDGE_TOLERANCE = 0.0035
 
-# V, h, layers, heads, groups of keys, channels of a head, and of the network;
-# of experts how many there are and how many a token goes to
-GROUPED = {
-    "llama3-8b": (128256, 4096, 32, 32, 8, 128, 14336, 0, 0),
-    "llama3-70b": (128256, 8192, 80, 64, 8, 128, 28672, 0, 0),
-    "llama3.1-405b": (128256, 16384, 126, 128, 8, 128, 53248, 0, 0),
-    "qwen3-30b-a3b": (151936, 2048, 48, 32, 4, 128, 768, 128, 8),
-    "qwen3-235b-a22b": (151936, 4096, 94, 64, 4, 128, 1536, 128, 8),
-}
-
-# Narayanan et al., table 1: model, h, layers, tp, pp, GPUs, batch
-NARAYANAN = [
-    ("gpt-1.7b", 2304, 24, 1, 1, 32, 512),
-    ("gpt-3.6b", 3072, 30, 2, 1, 64, 512),
-    ("gpt-7.5b", 4096, 36, 4, 1, 128, 512),
-    ("gpt-18.4b", 6144, 40, 8, 1, 256, 1024),
-    ("gpt-39.1b", 8192, 48, 8, 2, 512, 1536),
-    ("gpt-76.1b", 10240, 60, 8, 4, 1024, 1792),
-    ("gpt-145.6b", 12288, 80, 8, 8, 1536, 2304),
-    ("gpt-310.1b", 16384, 96, 8, 16, 1920, 2160),
-    ("gpt-530b", 20480, 105, 8, 35, 2520, 2520),
-    ("gpt-1t", 25600, 128, 8, 64, 3072, 3072),
-]
-
-# Korthikanti et al., tables 3 and 5: model, h, layers, pp, GPUs, micro-batch,
-# batch, vpp; seconds of an iteration with selective recomputation; MFU and HFU
-# in percent
-KORTHIKANTI = [
-    ("gpt-22b", 6144, 48, 1, 8, 4, 4, 1, 1.10, 41.5, 43.7),
-    ("gpt3-175b", 12288, 96, 8, 64, 1, 64, 3, 13.75, 51.4, 52.8),
-    ("gpt-530b", 20480, 105, 35, 280, 1, 280, 3, 37.83, 56.0, 57.0),
-    ("gpt-1t", 25600, 128, 64, 512, 1, 512, 1, 71.49, 56.3, 57.0),
-]
+GROUPED = {row["model"]: list(row.values())[1:] for row in tool.published(__file__, "grouped.csv")}
+NARAYANAN = tool.published(__file__, "narayanan.csv")  # table 1
+# Tables 3 and 5: seconds of an iteration with selective recomputation, MFU and HFU in percent.
+KORTHIKANTI = tool.published(__file__, "korthikanti.csv")
 # Percentages are printed with a digit, seconds with two.
 ROUNDED_PERCENT, ROUNDED_SECONDS = 0.05, 0.005
 
@@ -92,24 +51,18 @@ def of_deepseek(sequence, tp):
 
 
 def check_bridge():
-    count = 0
-    for configuration, rate in zip(bridge.CONFIGURATIONS, RATES, strict=True):
-        if rate is None:
-            continue
-        model, _, _, _, sequence, tp = configuration[:6]
+    rated = [of for of in bridge.CONFIGURATIONS if of["tokens"]]
+    for of in rated:
+        model, sequence, tp = of["model"], of["sequence"], of["tp"]
         ours, router = (of_grouped(model, sequence, tp) if model in GROUPED
                         else of_deepseek(sequence, tp))
-        job = bridge.job(*configuration)
+        job = bridge.job(**of)
         found = flops(job)["model_flops_per_token"]
-        assert found == ours + router, (configuration, found, ours, router)
-        found = flops(job,
-                      "--router=false")["model_flops_per_token"]
-        assert found == ours, (configuration, found, ours)
-        tokens, tera = rate
-        assert abs(tera * 10**12 / (tokens * found) - 1) < BRIDGE_TOLERANCE, (
-            configuration, found)
-        count += 1
-    return count
+        assert found == ours + router, (of, found, ours, router)
+        found = flops(job, "--router=false")["model_flops_per_token"]
+        assert found == ours, (of, found, ours)
+        assert abs(of["tflop"] * 10**12 / (of["tokens"] * found) - 1) < BRIDGE_TOLERANCE, (of, found)
+    return len(rated)
 
 
 def gpt(model, tp, pp, gpus, micro, batch, vpp=1, recompute="full", more=""):
@@ -125,7 +78,7 @@ def check_narayanan():
     """96 B s l h^2 (1 + s/6h + V/16lh) with all of a layer computed again, in
     which the scores count in full."""
     s, v = 2048, 51200
-    for model, h, layers, tp, pp, gpus, batch in NARAYANAN:
+    for model, h, layers, tp, pp, gpus, batch in map(dict.values, NARAYANAN):
         found = flops(gpt(model, tp, pp, gpus, 1, batch),
                       "--attention=full")
         forward = batch * s * layers * (24 * h * h + 4 * s * h)
@@ -144,7 +97,7 @@ def check_korthikanti():
     device = ("cost roofline { device { peak_flops = 312 TFLOP/s"
               "  memory_bandwidth = 2039 GB/s } }\n")
     for (model, h, layers, pp, gpus, micro, batch, vpp, seconds, mfu,
-         hfu) in KORTHIKANTI:
+         hfu) in map(dict.values, KORTHIKANTI):
         job = gpt(model, 8, pp, gpus, micro, batch, vpp, "selective", device)
         scores = 4 * batch * s * s * h * layers
         ours = (72 * batch * s * layers * h * h + 3 * scores

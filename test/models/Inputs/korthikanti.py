@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Memory of the four models of Korthikanti et al., arXiv 2205.05198: figure 1, whose
 values are closed forms, to the last bit, and figure 7."""

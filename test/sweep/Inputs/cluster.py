@@ -11,37 +11,7 @@ import subprocess
 import tempfile
 import time
 
-CONFIGURATION = """\
-ClusterName=test
-SlurmctldHost={host}(127.0.0.1)
-SlurmctldPort={controller_port}
-SlurmdPort={node_port}
-SlurmUser=root
-SlurmdUser=root
-AuthType=auth/munge
-CredType=cred/munge
-# How long a requeued job waits, too.
-AuthInfo=socket={socket},cred_expire=5
-StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
-SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
-SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd.log
-ProctrackType=proctrack/pgid
-TaskPlugin=task/none
-JobAcctGatherType=jobacct_gather/none
-MpiDefault=none
-ReturnToService=2
-SelectType=select/cons_tres
-SelectTypeParameters=CR_CPU
-SchedulerType=sched/builtin
-SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0
-KillWait=1
-SlurmdParameters=config_overrides
-NodeName=node NodeHostname={host} NodeAddr=127.0.0.1 CPUs=4 State=UNKNOWN
-PartitionName=all Nodes=node Default=YES MaxTime=INFINITE State=UP
-"""
+CONFIGURATION = pathlib.Path(__file__).with_name("slurm.conf.in")
 DAEMONS = ("munged", "slurmctld", "slurmd")
 
 
@@ -115,7 +85,7 @@ class Cluster:
         self.wait_until(lambda: os.path.exists(munge), "munged")
         ports = free_ports(2)
         conf = self.folder / "slurm.conf"
-        conf.write_text(CONFIGURATION.format(
+        conf.write_text(CONFIGURATION.read_text("ascii").format(
             host=socket.gethostname().split(".")[0], folder=self.folder,
             socket=munge, controller_port=ports[0], node_port=ports[1]),
             encoding="ascii")

@@ -12,7 +12,6 @@ import sqlite3
 import sys
 
 from browser import expect, opened
-from overlaps import OVERLAPS
 
 TICKS = "[...document.querySelectorAll('#scatter text')].map((each) => each.textContent)"
 LEGEND = "[...document.querySelectorAll('#legend span')].map((each) => each.textContent)"
@@ -22,7 +21,7 @@ IMAGE = "document.querySelector('#scatter canvas').toDataURL()"
 def check_overlaps(browser):
     for width in 400, 1440:
         browser.resize(width, 900)
-        expect(f"overlaps at {width}", browser.evaluate(OVERLAPS + "('body')")["found"], [])
+        expect(f"overlaps at {width}", browser.overlaps("body")["found"], [])
 
 
 def change(browser, control, value):

@@ -1,8 +1,7 @@
-# SPDX-License-Identifier: Apache-2.0
-"""Texts of a page that overlap, for the tests of pages in a browser."""
-
-# The boxes of all lines of text that are seen, cut where their elements are cut.
-OVERLAPS = """((root) => {
+// SPDX-License-Identifier: Apache-2.0
+// Texts below an element that overlap: the boxes of all lines of text that are seen, cut where
+// their elements are cut.
+((root) => {
   const boxes = [];
   const cuts = new Map();
   const cutOf = (at) => {
@@ -37,4 +36,4 @@ OVERLAPS = """((root) => {
     for (let j = i + 1; j < boxes.length && boxes[j].top < boxes[i].bottom; ++j)
       if (boxes[i].of !== boxes[j].of && boxes[i].left + 1 < boxes[j].right && boxes[j].left + 1 < boxes[i].right)
         found.push(`${boxes[i].text} / ${boxes[j].text}`);
-  return {texts: boxes.length, found: found.slice(0, 5)}; })"""
+  return {texts: boxes.length, found: found.slice(0, 5)}; })
