@@ -17,21 +17,19 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import io
-import json
 import os
 import pathlib
 import random
 import re
 import shlex
-import subprocess
 import sys
-import tempfile
 import types
 import typing
 
 # In place of this folder, whose `megatron` would hide the framework's.
 sys.path[0] = str(pathlib.Path(__file__).parents[1] / "support")
 import random_jobs  # noqa: E402
+import tool  # noqa: E402
 
 ANNOUNCED = "Megatron-LM rejects this in"
 # A part of each rejection, the slug of its warning and what the warning says first.
@@ -157,59 +155,46 @@ def release_of(checkout):
     return f"0.{min(minor, LAST_RELEASE)}"
 
 
-def models():
-    listed = subprocess.run([OPTIONS.foretrace, "list", "models", "--format=json"],
-                            capture_output=True, text=True, check=True)
-    return [json.loads(line)["model"] for line in listed.stdout.splitlines()]
-
-
-def flag(rng, key, share):
-    return f"  {key} = true" if rng.random() < share else ""
-
-
 def random_text(rng, known, release):
     """A job of a library model; about a half of them compile."""
     mesh = random_jobs.random_mesh(rng, rng.random() < .5, False)
     compute = rng.choice(("", "", "fp8", "fp8_block", "mxfp8"))
-    zero = rng.choice((0, 1, 1, 1, 2, 3))
-    world = mesh["tp"] * mesh["cp"] * mesh["dp"] * mesh["pp"]
-    text = f'import "models/{rng.choice(known)}.fore"\n'
-    text += f"train {{ sequence = {1024 * rng.choice((1, 2, 4))}  micro_batch = 1"
-    recompute = rng.choice(("none", "none", "selective", "full"))
-    text += f"  recompute = {recompute}"
-    if recompute == "selective" and rng.random() < .4:
+    train = {"sequence": 1024 * rng.choice((1, 2, 4)), "micro_batch": 1,
+             "recompute": rng.choice(("none", "none", "selective", "full"))}
+    if train["recompute"] == "selective" and rng.random() < .4:
         modules = rng.choice(("core_attn", "layernorm", "mlp", "moe", "moe_act"))
-        text += f'  recompute_modules = "{modules}"'
+        train["recompute_modules"] = f'"{modules}"'
     if compute:
-        text += f"  compute_precision = {compute}"
-        text += f"  weight_precision = {compute}" if rng.random() < .3 else ""
+        train["compute_precision"] = compute
+        train |= {"weight_precision": compute} if rng.random() < .3 else {}
     offloads = rng.random() < .15
     if rng.random() < (.8 if offloads else .2):
-        text += "  optimizer = precision_aware" if offloads else (
-            "  optimizer = " + rng.choice(("precision_aware", "muon", "sgd")))
-    text += "  offload_optimizer = true" if offloads else ""
+        train["optimizer"] = "precision_aware" if offloads else rng.choice(
+            ("precision_aware", "muon", "sgd"))
+    train |= {"offload_optimizer": True} if offloads else {}
     if rng.random() < .1:
-        text += "  fused_loss = " + rng.choice(("native", "te"))
-    for key, share in (("per_token_loss", .2), ("fused_wgrad", .3), ("attention_mask", .2),
-                       ("cuda_graphs", .15), ("dropout", .3)):
-        text += flag(rng, key, share)
+        train["fused_loss"] = rng.choice(("native", "te"))
     if rng.random() < .1:
-        text += "  offload_activations = true  offload_num_layers = 1"
-    text += f" }}\nparallel {{ world = {world}  zero = {zero}"
-    for key in ("tp", "cp", "pp", "vpp", "ga"):
-        text += f"  {key} = {mesh[key]}"
+        train |= {"offload_activations": True, "offload_num_layers": 1}
+    parallel = {"world": mesh["tp"] * mesh["cp"] * mesh["dp"] * mesh["pp"],
+                "zero": rng.choice((0, 1, 1, 1, 2, 3)), "megatron": f'"{release}"',
+                **{key: mesh[key] for key in ("tp", "cp", "pp", "vpp", "ga")}}
     if mesh["ep"] > 1:
-        text += f"  ep = {mesh['ep']}  etp = {mesh['etp']}"
+        parallel |= {"ep": mesh["ep"], "etp": mesh["etp"]}
     if mesh["cp"] > 1:
-        text += "  cp_comm = " + rng.choice(("all_gather", "p2p", "a2a"))
-    for key, share in (("sequence_parallel", .7 if mesh["tp"] > 1 else 0),
-                       ("overlap_grad_reduce", .6), ("overlap_param_gather", .3),
-                       ("tp_comm_overlap", .2), ("embedding_as_layer", .1),
-                       ("loss_as_layer", .1),
-                       ("overlap_moe_expert_parallel_comm", .05)):
-        text += flag(rng, key, share)
-    text += "  zero_pipeline = true" if zero > 1 and mesh["pp"] > 1 else ""
-    return text + f'  megatron = "{release}" }}\n'
+        parallel["cp_comm"] = rng.choice(("all_gather", "p2p", "a2a"))
+    if parallel["zero"] > 1 and mesh["pp"] > 1:
+        parallel["zero_pipeline"] = True
+    for section, flags in (
+            (train, {"per_token_loss": .2, "fused_wgrad": .3, "attention_mask": .2,
+                     "cuda_graphs": .15, "dropout": .3}),
+            (parallel, {"sequence_parallel": .7 if mesh["tp"] > 1 else 0,
+                        "overlap_grad_reduce": .6, "overlap_param_gather": .3,
+                        "tp_comm_overlap": .2, "embedding_as_layer": .1, "loss_as_layer": .1,
+                        "overlap_moe_expert_parallel_comm": .05})):
+        section |= {key: True for key, share in flags.items() if rng.random() < share}
+    return (f'import "models/{rng.choice(known)}.fore"\n{tool.section("train", **train)}\n'
+            f'{tool.section("parallel", **parallel)}\n')
 
 
 def make_configurations(module, args):
@@ -257,15 +242,15 @@ def reason_of(module, command):
 
 def main():
     module, release = load_arguments(OPTIONS.checkout), release_of(OPTIONS.checkout)
-    rng, known = random.Random(OPTIONS.seed), models()
+    rng = random.Random(OPTIONS.seed)
+    known = [row["model"] for row in tool.rows("list", "models")]
     counts = collections.Counter()
-    with tempfile.TemporaryDirectory() as folder:
-        job = pathlib.Path(folder, "job.fore")
+    with tool.scratch() as folder:
+        job = folder / "job.fore"
         while counts["exported"] < OPTIONS.jobs:
             text = random_text(rng, known, release)
             job.write_text(text, encoding="utf-8")
-            done = subprocess.run([OPTIONS.foretrace, "export", "megatron", str(job)],
-                                  capture_output=True, text=True, check=False)
+            done = tool.attempt("export", "megatron", str(job))
             if done.returncode:
                 counts["refused"] += 1
                 continue
@@ -294,4 +279,5 @@ if __name__ == "__main__":
     PARSER.add_argument("--seed", type=int, default=1)
     PARSER.add_argument("--foretrace", default="foretrace")
     OPTIONS = PARSER.parse_args()
+    tool.PROGRAM = OPTIONS.foretrace
     sys.exit(main())

@@ -175,9 +175,14 @@ def write_job(foretrace, layout, world, folder):
     return job
 
 
-def groups_of(foretrace, job, rank):
-    rows = run(foretrace, "groups", job, f"--rank={rank}", "--format=json")
-    return {row["group"]: row["ranks"] for row in map(json.loads, rows.splitlines())}
+def groups_of(foretrace, job, ranks):
+    """{rank: {group: ranks}}"""
+    rows = [json.loads(row) for row in run(foretrace, "groups", job, "--format=json").splitlines()]
+    groups = {rank: {} for rank in ranks}
+    for row in rows:
+        for rank in groups.keys() & row["ranks"]:
+            groups[rank][row["group"]] = row["ranks"]
+    return groups
 
 
 def planned_calls(foretrace, job, world, ranks):
@@ -310,9 +315,8 @@ def compare(foretrace, root, layout):
     with tempfile.TemporaryDirectory() as folder:
         job = write_job(foretrace, layout, world, pathlib.Path(folder))
         volume = planned_bytes(foretrace, job)
-        groups, of_stage = {}, {}
+        groups, of_stage = groups_of(foretrace, job, log), {}
         for rank in sorted(log):
-            groups[rank] = groups_of(foretrace, job, rank)
             members = groups[rank].get("pp", [rank])
             of_stage.setdefault(members.index(rank), rank)
         plan = planned_calls(foretrace, job, world, sorted(of_stage.values()))

@@ -32,6 +32,7 @@ import tempfile
 
 import judge
 import local_layers
+import tool
 
 STATIC = ("weights", "gradients", "optimizer")
 # Most tensors of a layer.
@@ -47,12 +48,8 @@ def planned(foretrace, layout):
         folder.joinpath("emit.fore").write_text(f'import "{job.name}"\nemit json {{ }}\n')
         judge.run(foretrace, "compile", folder / "emit.fore", "-o", f"{folder}/", "--quiet")
         plan = json.loads(folder.joinpath("emit.json").read_text())
-        return plan, {rank: judge.groups_of(foretrace, job, rank).get("pp", [rank]).index(rank)
-                      for rank in range(world)}
-
-
-def each(first, last):
-    return range(first, last + 1)
+        groups = judge.groups_of(foretrace, job, range(world))
+        return plan, {rank: of.get("pp", [rank]).index(rank) for rank, of in groups.items()}
 
 
 def static_differences(plan, stage_of, rows):
@@ -62,7 +59,7 @@ def static_differences(plan, stage_of, rows):
             real[kind, stage_of[int(row["rank"])]] += int(row[kind])
     layers = sum(block["layers"] for block in plan["blocks"])
     for planned_of in plan["stages"]:
-        for stage in each(*planned_of["stages"]):
+        for stage in tool.each(planned_of["stages"]):
             for kind in STATIC:
                 more = planned_of[kind] * ranks[stage] - real[kind, stage]
                 most = TENSORS * layers * ranks[stage] if kind == "optimizer" else 0
@@ -87,9 +84,9 @@ def saved_differences(layout, plan, stage_of, rows):
     for chunks in plan["chunks"]:
         layers = list(layers_of(chunks, blocks))
         kept = sum(number * blocks[name]["kept"] for number, name, _ in layers)
-        for stage in each(*chunks["stages"]):
+        for stage in tool.each(chunks["stages"]):
             rules = local_layers.saved(layout, stage, layers)
-            for chunk in each(*chunks["chunks"]):
+            for chunk in tool.each(chunks["chunks"]):
                 more = real[stage, chunk] - kept - sum(rules.values())
                 if more:
                     named = ", ".join(f"{name} {size}" for name, size in rules.items() if size)

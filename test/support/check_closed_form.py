@@ -64,7 +64,7 @@ def compare_messages(job, program):
         if b.is_layer and not job.mixer and program.totals[block]["flops"] != closed_form.flops(b):
             yield f"{block}: {program.totals[block]['flops']} FLOPs, not {closed_form.flops(b)}"
     for first, last, step in program.stages:
-        for stage in range(first, last + 1):
+        for stage in tool.each((first, last)):
             yield from compare_lists(
                 f"step of stage {stage}",
                 closed_form.step_messages(job, stage), program.blocks[step])
@@ -165,8 +165,8 @@ def expected_chunk(job, stage, number):
 
 def compare_plan(job, plan):
     for row in plan["chunks"]:
-        for stage in range(row["stages"][0], row["stages"][1] + 1):
-            for number in range(row["chunks"][0], row["chunks"][1] + 1):
+        for stage in tool.each(row["stages"]):
+            for number in tool.each(row["chunks"]):
                 for key, want in expected_chunk(job, stage, number).items():
                     if row[key] != want:
                         yield (f"stage {stage} chunk {number}: {key} "

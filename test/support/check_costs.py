@@ -116,7 +116,7 @@ def check_flops(path, job, modules, **convention):
     assert found["repeated_flops"] >= 0, found
     assert found["hardware_flops"] == model + recomputed, found
     phases = ("forward_flops", "recomputed_flops", "backward_flops")
-    ranks = [len(stages_of(row)) * row["ranks"] for row in found["stages"]]
+    ranks = [len(tool.each(row["stages"])) * row["ranks"] for row in found["stages"]]
     assert sum(count * row[phase] for count, row in zip(ranks, found["stages"])
                for phase in phases) == (
         model + recomputed + found["repeated_flops"]), found
@@ -126,11 +126,6 @@ def check_flops(path, job, modules, **convention):
             row["layers"] * row[phase] for row in found["blocks"]), found
     assert abs(found["model_flops_per_token"] * tokens(job) - model) <= (
         tokens(job)), found
-
-
-def stages_of(row):
-    first, last = row["stages"]
-    return range(first, last + 1)
 
 
 def check_parameters(path, job, kind):
@@ -146,7 +141,7 @@ def check_parameters(path, job, kind):
     assert found["published"] == whole["published"], (found, whole)
     published = stored = 0
     for row in found["stages"]:
-        stages = stages_of(row)
+        stages = tool.each(row["stages"])
         published += len(stages) * row["published"]
         stored += len(stages) * row["ranks"] * row["parameters"]
         for stage in () if is_open(job) or kind else stages:
@@ -171,8 +166,7 @@ def write_job(case):
                             'recompute_modules = "%s"' % modules)
     kept = Kept(text, draw)
     for kind in (draw.choice(KINDS) if job.pp > 1 else "", ""):
-        case.write(kept.text.replace(
-            "parallel {", "parallel { schedule = %s " % kind if kind else "parallel {"))
+        case.write(tool.with_keys(kept.text, "parallel", **{"schedule": kind} if kind else {}))
         spec = tool.attempt("compile", case.job, "--emit=ir", "--level=spec", "--stdout",
                             "--quiet")
         refused = spec.returncode or tool.attempt("flops", case.job).returncode

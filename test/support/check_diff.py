@@ -18,7 +18,7 @@ def stages_of(path):
     """What `plan` says, by stage and figure."""
     return {(stage, name): row[name]
             for row in tool.document("plan", path)["stages"]
-            for stage in range(row["stages"][0], row["stages"][1] + 1) for name in COLUMNS}
+            for stage in tool.each(row["stages"]) for name in COLUMNS}
 
 
 def diff(before, after):
@@ -37,7 +37,7 @@ def changed_stages(found):
             for of in found["figures"].values()
             if of["answer"] == "summary" and of["table"] == "stages"
             and of["figure"] in COLUMNS
-            for stage in range(of["stages"][0], of["stages"][1] + 1)}
+            for stage in tool.each(of["stages"])}
 
 
 def check_mirrored(there, back):

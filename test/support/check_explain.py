@@ -182,17 +182,14 @@ def check_plan(case, stage):
     else:
         chunk = plan["chunks"][number - 1]
         share = found.pop("share")
-        every = sum(other["flops"] * (1 + other["stages"][1] -
-                                      other["stages"][0])
-                    * (1 + other["chunks"][1] - other["chunks"][0])
+        every = sum(other["flops"] * len(tool.each(other["stages"])) * len(tool.each(other["chunks"]))
                     for other in plan["chunks"])
         assert abs(share * every - 1000 * chunk["flops"]) <= every, plan
         assert found == {name: chunk[name] for name in found}, (chunk, found)
         assert len(found) == 5, found
     subjects = explain(case, "--work", "--stage=%d" % stage)
     count += len(figures_of(subjects, case))
-    [of] = [s for s in plan["stages"]
-            if s["stages"][0] <= stage <= s["stages"][1]]
+    [of] = [s for s in plan["stages"] if stage in tool.each(s["stages"])]
     found = by_name(subjects[0]["figures"])
     assert found.pop("in_flight") >= 1, found
     assert found == {name: of[name] for name in ("parameters", "flops")}, found

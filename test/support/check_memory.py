@@ -281,13 +281,11 @@ def compile_job(case):
                 f'recompute = selective  recompute_modules = "{modules}"  '
                 f"transformer_impl = {draw.choice(('transformer_engine', 'local'))}")
         if draw.random() < .3:
-            text = text.replace("train {", "train { fused_wgrad = true ")
+            text = tool.with_keys(text, "train", fused_wgrad=True)
         if draw.random() < .3:
-            text = text.replace("parallel {", 'parallel { megatron = "%s" '
-                                % draw.choice(("0.7", "0.12")))
+            text = tool.with_keys(text, "parallel", megatron=draw.choice(('"0.7"', '"0.12"')))
         if draw.random() < .7:
-            text = text.replace("parallel {", "parallel { zero_prefetch = %d "
-                                % draw.randint(0, 3))
+            text = tool.with_keys(text, "parallel", zero_prefetch=draw.randint(0, 3))
         said = Kept(text, draw, ("none", "selective", "op", "full"))
         if not ir or any(half in ir for half in HALVES):
             continue
@@ -306,8 +304,7 @@ def check(case):
     for row in said["stages"]:
         always = sum(row[kind] for kind in
                      ("weights", "gradients", "optimizer", "dummy_wgrads"))
-        first, last = row["stages"]
-        for stage in range(first, last + 1):
+        for stage in tool.each(row["stages"]):
             job.check_recomputed(stage, kept)
             most, is_exact = job.most(stage, kept)
             peak = always + max(most, row["update"])
@@ -323,7 +320,7 @@ def check(case):
             assert is_update or row["saved"] + row["running"] == most, what
     assert said["peak"] == max(peaks), (said["peak"], peaks)
     for kind in tool.plan(case.job)["stages"]:
-        stages = range(kind["stages"][0], kind["stages"][1] + 1)
+        stages = tool.each(kind["stages"])
         saved = max(job.most_saved(stage, kept) for stage in stages)
         always, dummies = static[stages[0]]
         expected = {"activations": saved, "dummy_wgrads": dummies,

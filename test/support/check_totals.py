@@ -55,16 +55,15 @@ def check(case):
     job = unfold_ranks.random_ranks(case)
     plan = tool.document("plan", case.job)
     for kind in plan["stages"]:
-        first, last = kind["stages"]
-        all_sums = [stage_sums(job, stage) for stage in range(first, last + 1)]
+        all_sums = [stage_sums(job, stage) for stage in tool.each(kind["stages"])]
         sums, messages = max(all_sums, key=lambda s: s[0]["activations"])
         assert all(others == messages for _, others in all_sums), all_sums
         said = {name: kind[name] for name in STATE + ("activations", "flops")}
-        assert all(said[name] == sums[name] for name in said), (first, last, said, sums)
+        assert all(said[name] == sums[name] for name in said), (kind, said, sums)
         # Groups by their sizes alone: plan calls them by Megatron-LM's names.
         sent = sorted(row["messages"] for row in plan["messages"]
                       if row["stages"] == kind["stages"])
-        assert sent == sorted(messages.values()), (first, last, sent, messages)
+        assert sent == sorted(messages.values()), (kind, sent, messages)
 
 
 tool.cases(check)

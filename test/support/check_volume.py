@@ -129,7 +129,7 @@ def check_volume(job, volume, plan, cluster):
     for table in ("tiers", "tier_groups"):
         assert sum(row["sent"] for row in volume[table]) == volume["sent"], table
     ranks = job.ranks // len(job.chunks)
-    messages = sum(row["messages"] * (row["stages"][1] - row["stages"][0] + 1) * ranks
+    messages = sum(row["messages"] * len(tool.each(row["stages"])) * ranks
                    for row in plan["messages"])
     assert messages == volume["message"], (messages, volume["message"])
 

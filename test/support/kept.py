@@ -4,6 +4,8 @@ numbers of layers of a chunk."""
 
 import re
 
+from tool import with_keys
+
 
 class Kept:
     """Changes the text of a job by chance, and knows layer by layer what that
@@ -34,31 +36,23 @@ class Kept:
         for block in self.blocks:
             if rng.random() < .4:
                 self.own[block] = rng.choice(self.kinds)
-                text = text.replace(
-                    f"block {block} {{",
-                    f"block {block} {{ recompute = {self.own[block]} ")
+                text = with_keys(text, f"block {block}", recompute=self.own[block])
         if self.recompute == "full" and rng.random() < .7:
             self.first = rng.choice((1, 1, 2, 3))
-            text = text.replace(
-                "train {", f"train {{ recompute_num_layers = {self.first} ")
+            text = with_keys(text, "train", recompute_num_layers=self.first)
         return text
 
     def choose_offload(self, text, rng):
         for block in self.blocks:
             if rng.random() < .3:
                 self.own_offload[block] = rng.random() < .7
-                word = "true" if self.own_offload[block] else "false"
-                text = text.replace(
-                    f"block {block} {{",
-                    f"block {block} {{ offload_activations = {word} ")
+                text = with_keys(text, f"block {block}", offload_activations=self.own_offload[block])
         self.offload = rng.random() < .7
         if self.offload:
-            text = text.replace("train {", "train { offload_activations = true ")
+            text = with_keys(text, "train", offload_activations=True)
             if rng.random() < .6:
                 self.first_offload = rng.randint(1, 2)
-                text = text.replace(
-                    "train {",
-                    f"train {{ offload_num_layers = {self.first_offload} ")
+                text = with_keys(text, "train", offload_num_layers=self.first_offload)
         return text
 
     def recompute_of(self, block, index):

@@ -101,6 +101,17 @@ def section(head, **values):
     return f"{head} {{ {keys(**values)} }}"
 
 
+def with_keys(text, head, **values):
+    """Returns a text with keys at the begin of the section, `train` or `block moe`."""
+    return text.replace(f"{head} {{", f"{head} {{ {keys(**values)} ")
+
+
+def each(bounds):
+    """Returns the range of the first and the last, as documents have stages."""
+    first, last = bounds
+    return range(first, last + 1)
+
+
 def page_data(text):
     """Returns the object that a page shows."""
     return json.loads(re.search(r'<script[^>]*"application/json"[^>]*>(.*?)</script>', text, re.S)[1])

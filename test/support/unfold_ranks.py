@@ -36,7 +36,7 @@ class Job(Program):
         for line in text.splitlines():
             if line.startswith("stage "):
                 bounds = [int(n) for n in line.split()[1].split("..")]
-                stage = range(bounds[0], bounds[-1] + 1)
+                stage = tool.each((bounds[0], bounds[-1]))
                 self.chunks += [[] for _ in stage]
             elif match := re.match(r"  chunk (?:\* (\d+) )?= (.*)", line):
                 for index in stage:
@@ -184,10 +184,9 @@ def compile_some(case):
         text = text_of(job)
         kind = draw.choice(KINDS)
         if kind and job.pp > 1:
-            text = text.replace("parallel {", "parallel { schedule = %s " % kind)
+            text = tool.with_keys(text, "parallel", schedule=kind)
         if job.pp > 1 and draw.random() < .2:
-            text = text.replace(
-                "parallel {", "parallel { rank_order = tp_cp_ep_pp_dp ")
+            text = tool.with_keys(text, "parallel", rank_order="tp_cp_ep_pp_dp")
         done = tool.attempt("compile", case.write(text), "--emit=ir", "--stdout", "--quiet")
         if done.returncode == 0:
             return text, done.stdout

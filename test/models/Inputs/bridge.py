@@ -3,7 +3,6 @@
 (releases 25.09, 25.11 and 26.02): each is legal, holds every layer once, and
 runs global / (micro x dp) micro-batches."""
 
-import math
 import re
 
 import tool
@@ -46,8 +45,7 @@ def layers_of(plan):
     """Layers of all chunks."""
     count = 0
     for chunk in plan["chunks"]:
-        times = math.prod(last - first + 1
-                          for first, last in (chunk["stages"], chunk["chunks"]))
+        times = len(tool.each(chunk["stages"])) * len(tool.each(chunk["chunks"]))
         blocks = [block for block in chunk["layers"].split(" + ")
                   if block not in ("embedding", "head", "nothing")]
         count += times * sum(int(block.split()[0]) if " " in block else 1

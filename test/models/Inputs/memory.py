@@ -5,6 +5,8 @@ there may differ by 0.2 %, the peak by 0.3 % or by a percentage given last."""
 import json
 import sys
 
+import tool
+
 MIB = 2**20
 ALWAYS = "weights", "gradients", "optimizer", "dummy_wgrads"
 
@@ -12,17 +14,12 @@ ALWAYS = "weights", "gradients", "optimizer", "dummy_wgrads"
 def main(path, stage, static, peak, phase, percent=0.3):
     with open(path, encoding="ascii") as file:
         rows = json.load(file)["stages"]
-    row = next(r for r in rows if covers(r["stages"], int(stage)))
+    row = next(r for r in rows if int(stage) in tool.each(r["stages"]))
     always = sum(row[name] for name in ALWAYS)
     compare("static", always, float(static), 0.2)
     compare("peak", row["peak"], float(peak), float(percent))
     if not row["when"].startswith(phase):
         sys.exit(f"it peaks in {row['when']}, not in {phase}")
-
-
-def covers(stages, stage):
-    first, last = stages
-    return first <= stage <= last
 
 
 def compare(what, got, measured, percent):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The laws of collectives between domains are those of their messages: on random jobs of
-devices with a network card each, which compute in no time, the messages of GOAL, run one
+devices with a network card each, which compute in no time and have no tp beside products, the messages of GOAL, run one
 by one on links that nothing else uses, take as long as the estimates of all collectives
 together.
 
@@ -15,7 +15,7 @@ JOB = """model m {{ vocab = 2048  hidden = {hidden}  attention mha {{ heads = 4 
   block moe {{ experts = 8  topk = 2  ffn {{ intermediate = {ffn} }} }}
   layers = {layers} }}
 train {{ sequence = {sequence}  micro_batch = 1  global_batch = {batch} }}
-parallel {{ world = {world}  tp = {tp}  sequence_parallel = {sp}  ep = {ep}  zero = {zero} }}
+parallel {{ world = {world}  ep = {ep}  zero = {zero} }}
 cluster {{ nodes = {world}  devices_per_node = 1  nics = 1  nic_bandwidth = {rate} GB/s
   device {{ name = "one"  profile = "h100"  peak_bf16 = {peak}  memory_bandwidth = {bandwidth} }}
   tiers {{ node {{ devices = 1  topology = "switch"  links = 1  bandwidth = 450e9  latency = 600 }}
@@ -38,14 +38,12 @@ def replay(path, gap, latency):
 def check(case):
     """The kinds of collectives that are there."""
     rng = case.draw
-    tp = 1  # others run beside products
-    has_experts = tp == 1 and rng.random() < 0.5
-    world = tp * rng.choice([2, 4, 8])
+    has_experts = rng.random() < 0.5
+    world = rng.choice([2, 4, 8])
     job = {"hidden": rng.choice([64, 256]), "ffn": rng.choice([128, 512]),
            "layers": f"{rng.choice([1, 3])} * {'moe' if has_experts else 'dense'}",
-           "sequence": rng.choice([64, 256]), "world": world, "tp": tp,
-           "sp": "true" if tp > 1 and rng.random() < 0.5 else "false",
-           "batch": world // tp * rng.choice([1, 2]), "zero": rng.choice([0, 1]),
+           "sequence": rng.choice([64, 256]), "world": world,
+           "batch": world * rng.choice([1, 2]), "zero": rng.choice([0, 1]),
            "ep": min(world, 8) if has_experts else 1, "rate": rng.choice([25, 50]),
            "latency": rng.choice([2, 14]), "share": rng.choice([0.8, 1])}
     estimated = (JOB + LAWS).format(**job, peak="989e12", bandwidth="3350e9")

@@ -79,8 +79,7 @@ def check_engine(job, of):
     ends = [stage["end"] for stage in run["stages"]]
     updates = []
     for stage in of["stages"]:
-        first, last = stage["stages"]
-        updates += [stage["update_time"]] * (last - first + 1)
+        updates += [stage["update_time"]] * len(tool.each(stage["stages"]))
     total = max(end + update for end, update in zip(ends, updates))
     assert total == of["time"], (total, of["time"])
     if run["micro_batches"] <= 12:
@@ -108,8 +107,7 @@ def check_path(stages, updates, of):
                             step["part"] + (-1 if is_forward else 1)]
         times[stage] += step["start"] - stages[stage]["actions"][index]["end"]
     for one in of["stages"]:
-        first, last = one["stages"]
-        assert sum(times[first:last + 1]) == one["critical_time"], (times, of)
+        assert sum(times[stage] for stage in tool.each(one["stages"])) == one["critical_time"], (times, of)
 
 
 OP = re.compile(r"^  %.* = (\w+)\S* @.* time\((\d+) ns\)(?:.* hidden\((\d+) ns\))?")
