@@ -3,6 +3,8 @@
 those of linear layers are here. Sources are files of Megatron-LM (main of 2026-08, paths in
 megatron/core)."""
 
+import collections
+import contextlib
 import dataclasses
 
 TP, CP = ("tp",), ("cp",)
@@ -33,7 +35,8 @@ class Block:
         self.parameters = []
         self.saved = {}     # bytes by name
         self.saved_once = 0  # of these, what is saved beside the input of a checkpoint
-        self.flops = self.core_flops = 0
+        self.flops = collections.Counter()  # of all passes, by the modules of recomputation, or ""
+        self.module = ""
         self.of(tokens or job.sequence // job.cp)
 
     def of(self, tokens):
@@ -54,7 +57,17 @@ class Block:
         self.saved[name] = sum(other.saved.values())
         self.saved_once += other.saved_once
         self.flops += other.flops
-        self.core_flops += other.core_flops
+
+    @contextlib.contextmanager
+    def part(self, module):
+        """What is multiplied here is of this module."""
+        before, self.module = self.module, module
+        yield
+        self.module = before
+
+    def multiply(self, times):
+        """A multiply-add is 2 FLOPs, and the backward pass has twice as many as the forward pass."""
+        self.flops[self.module] += 6 * times
 
     def save(self, name, elements, width=None):
         """A tensor that several ops save is there once."""
@@ -80,7 +93,7 @@ class Block:
         self.own(inputs * outputs // job.tp, tied=tied)
         self.own(outputs // job.tp if bias else 0)
         self.save(name, self.local * inputs)
-        self.flops += 6 * self.tokens * inputs * outputs // job.tp
+        self.multiply(self.tokens * inputs * outputs // job.tp)
         if job.sp:
             gather = [("all_gather", TP, whole)] * gathers
             self.send(*gather, back=[*gather, ("reduce_scatter", TP, whole)])
@@ -93,7 +106,7 @@ class Block:
         self.own(inputs * outputs // self.job.tp)
         self.own(outputs if bias else 0, self.job.sp)
         self.save(name, self.tokens * inputs // self.job.tp)
-        self.flops += 6 * self.tokens * inputs * outputs // self.job.tp
+        self.multiply(self.tokens * inputs * outputs // self.job.tp)
         if reduces and self.job.sp:
             self.send(("reduce_scatter", TP, whole), back=[("all_gather", TP, whole)])
         elif reduces:
@@ -106,7 +119,7 @@ class Block:
         self.own(inputs * outputs, self.job.sp)
         self.own(outputs if bias else 0, self.job.sp)
         self.save(name, self.local * inputs)
-        self.flops += 6 * self.local * inputs * outputs
+        self.multiply(self.local * inputs * outputs)
 
     def network(self, name, width, inputs=0, outputs=0, bias=False, activation=None, **of):
         """transformer/mlp.py; fusions/fused_bias_swiglu.py: the activation saves its input."""
@@ -121,9 +134,8 @@ class Block:
         has its part of the pairs, rounded up to a half, or after an exchange of its heads."""
         cp = self.job.cp if self.job.cp_comm != "a2a" else 1
         heads //= self.job.tp * self.job.cp // cp
-        flops = 3 * -(-2 * pairs // cp) * self.job.micro_batch * heads * (width + value_width)
-        self.flops += flops
-        self.core_flops += flops
+        self.flops["core_attn"] += (3 * -(-2 * pairs // cp) * self.job.micro_batch * heads
+                                    * (width + value_width))
 
     def exchange(self, query, key, value, context):
         """Transformer Engine, attention/dot_product_attention/context_parallel.py: AttnFuncWithCPAnd-

@@ -2,76 +2,19 @@
 """usage: check_costs.py SEED COUNT
 
 What `foretrace flops` and `foretrace params` say of random jobs is what closed
-forms say: those of a token know nothing of how the job is spread."""
+forms say: those of FLOPs know nothing of how the job is spread."""
 
+import collections
+import dataclasses
 import re
 
 import tool
 from check_closed_form import is_open
-from closed_form import share, sharers, stage_parameters
+from closed_form import block_of, share, sharers, stage_parameters
 from job import text_of
 from kept import Kept
 from random_jobs import random_job, random_modules
 from unfold_ranks import KINDS
-
-
-def projections(job):
-    """FLOPs of a token in the projections of attention, and in those of them
-    that no rank shares with others: 2 for a multiply-add."""
-    h = job.hidden
-    if m := job.latent:
-        query = job.heads * (m.nope + m.rope)
-        down = 2 * h * (m.q_lora + m.kv_lora + m.rope)
-        up = 2 * ((m.q_lora or h) * query + m.kv_lora * job.heads *
-                  (m.nope + m.v) + job.heads * m.v * h)
-        return down + up, down
-    return 2 * h * job.head_dim * 2 * (job.heads + job.kv_heads), 0
-
-
-def scores(job):
-    """Half of those of a token with all others, and half of their products with
-    the values."""
-    m = job.latent
-    channels = m.nope + m.rope + m.v if m else 2 * job.head_dim
-    return job.sequence * job.heads * channels
-
-
-def network(job, width):
-    return 2 * job.hidden * width * (job.fc1_parts + 1)
-
-
-def layer(job, kind):
-    """(all but scores and router, scores, router) of a token."""
-    attention, _ = projections(job)
-    if kind == "dense":
-        return attention + network(job, job.ffn), scores(job), 0
-    e = job.experts
-    gate = e.shared > 0 and e.gate
-    return (attention + network(job, e.ffn) * e.topk + network(job, e.shared),
-            scores(job), 2 * job.hidden * (e.count + gate))
-
-
-def up_projections(job):
-    m = job.latent
-    return 2 * (m.q_lora or job.hidden) * job.heads * (m.nope + m.rope) + (
-        2 * m.kv_lora * job.heads * (m.nope + m.v))
-
-
-def again(job, kind, modules, core, router):
-    """FLOPs of a token in what is computed again of a layer."""
-    e = job.experts
-    flops = {"core_attn": core, "layernorm": 0, "moe_act": 0}
-    if job.latent:
-        flops["mla_up_proj"] = up_projections(job)
-    if kind == "dense":
-        flops["mlp"] = network(job, job.ffn)
-    else:
-        gate = e.shared > 0 and e.gate and router
-        shared = network(job, e.shared) + 2 * job.hidden * gate
-        flops["moe"] = shared + network(job, e.ffn) * e.topk + (
-            2 * job.hidden * e.count * router)
-        flops["shared_experts"] = shared * ("moe" not in modules)
-    return sum(flops.get(m, 0) for m in modules)
 
 
 def tokens(job):
@@ -79,29 +22,35 @@ def tokens(job):
 
 
 def expected(job, modules, full=False, router=True, embedding=False):
-    """(model, recomputed, repeated or None) FLOPs of an iteration."""
-    parts = [sum(of) for of in zip(*(layer(job, k) for k in job.layers))]
-    core = parts[1] * (2 if full else 1)
-    layers = parts[0] + core + parts[2] * router
-    head = 2 * job.hidden * job.padded_vocab
-    tables = 0
-    if embedding:
-        rows = job.sequence if job.positions == "learned" else 0
-        tables = 2 * job.hidden * (job.padded_vocab + rows)
-    repeated = passes = 0
+    """(model, recomputed, repeated or None) FLOPs of an iteration, from those of a job on one rank."""
+    alone = dataclasses.replace(job, tp=1, sp=False, cp=1, ep=1, etp=1, recompute="none")
+
+    def parts(kind):
+        of = collections.Counter(block_of(alone, kind).flops)
+        of["core_attn"] *= 1 + full
+        for name in () if router else ("router", "gate"):
+            del of[name]
+        return of
+
+    def again(of):
+        inside = {"moe": ("moe", "router", "shared_experts", "gate"), "shared_experts": ("shared_experts", "gate")}
+        return sum(of[name] for name in set().union(*(inside.get(m, (m,)) for m in modules)))
+
+    layers = repeated = passes = 0
     for kind, word in zip(job.layers, job.again):
-        of, core_of, router_of = layer(job, kind)
-        core_of *= 1 + full
+        of = parts(kind)
+        layers += of.total()
+        repeated += {"full": of.total(), "selective": again(of), "none": 0}[word]
         passes += 3 + (word == "full")
-        if word == "full":
-            repeated += of + core_of + router_of * router
-        elif word == "selective":
-            repeated += again(job, kind, modules, core_of, router)
+    head = 2 * job.hidden * job.padded_vocab
+    rows = job.sequence if job.positions == "learned" else 0
+    tables = 2 * job.hidden * (job.padded_vocab + rows) if embedding else 0
     # Without sequence parallelism all ranks of tp have all tokens.
-    alike = 0 if job.sp else (job.tp - 1) * projections(job)[1] * passes
-    count = tokens(job)
-    return (count * 3 * (layers + head + tables), count * repeated,
-            None if embedding else count * alike)
+    m = job.latent
+    down = 2 * job.hidden * (m.q_lora + m.kv_lora + m.rope) if m and not job.sp else 0
+    times = job.replicas * job.ga
+    return (times * layers + 3 * tokens(job) * (head + tables), times * repeated // 3,
+            None if embedding else tokens(job) * (job.tp - 1) * down * passes)
 
 
 def check_flops(path, job, modules, **convention):

@@ -194,7 +194,8 @@ def kept(b):
 
 def flops(b):
     """Of all passes; what is recomputed is a third of them."""
-    return b.flops + {"full": b.flops, "selective": b.core_flops, "none": 0}[b.recompute] // 3
+    again = {"full": b.flops.total(), "selective": b.flops["core_attn"], "none": 0}[b.recompute]
+    return b.flops.total() + again // 3
 
 
 def chunk(job, stage, number):

@@ -88,9 +88,11 @@ def latents(b, name, m):
     if m.q_lora:
         b.duplicated(name, b.job.hidden, m.q_lora)
         b.norm("query latent", m.q_lora)
-        b.column("normed query latent", m.q_lora, query)
-    else:
-        b.column(name, b.job.hidden, query)
+    with b.part("mla_up_proj"):
+        if m.q_lora:
+            b.column("normed query latent", m.q_lora, query)
+        else:
+            b.column(name, b.job.hidden, query)
     b.duplicated(name, b.job.hidden, m.kv_lora + m.rope)
     b.norm("latent", m.kv_lora, b.local * (m.kv_lora + m.rope))
 
@@ -100,7 +102,8 @@ def latent_attention(b, name):
     job, m, share = b.job, b.job.latent, b.tokens // b.job.tp
     heads, head, rotary = job.heads, m.nope + m.rope, b.tokens * m.rope * job.element
     latents(b, name, m)
-    b.column("normed latent", m.kv_lora, heads * (m.nope + m.v))
+    with b.part("mla_up_proj"):
+        b.column("normed latent", m.kv_lora, heads * (m.nope + m.v))
     if job.sp:
         b.send(("all_gather", TP, rotary), back=[("reduce_scatter", TP, rotary)])
     for tensor, width in (("query", head), ("key", head), ("value", m.v), ("context", m.v)):
@@ -231,7 +234,7 @@ def routed_experts(b):
     sizes = [width * inner // job.etp, e.ffn // job.etp * width]
     for elements in sizes + [inner // job.etp, width] * job.bias:
         b.own(local * elements, expert=True)
-    b.flops += 6 * slots * sum(sizes)
+    b.multiply(slots * sum(sizes))
     steps = {"swiglu": 0, "geglu": 3}.get(job.activation, 1)
     b.save("slots", slots * (width + (inner + (1 + steps) * e.ffn) // job.etp))
     b.save("probabilities", slots, BYTES[e.precision])
@@ -251,7 +254,8 @@ def router(b, name):
     that has gradients."""
     job, e = b.job, b.job.experts
     axes, counts = AUX_LOSSES[e.aux_loss]
-    b.duplicated(name, job.hidden, e.ways, job.bias if e.linear_bias is None else e.linear_bias)
+    with b.part("router"):
+        b.duplicated(name, job.hidden, e.ways, job.bias if e.linear_bias is None else e.linear_bias)
     b.send(("all_reduce", axes, 8 * e.ways * counts(job)), word="loss")
     b.save("routed", b.local * e.ways, BYTES[e.precision])
     b.own(e.ways if e.router_bias else 0, trained=False)
@@ -263,9 +267,11 @@ def mixture(b, name):
     fc2_latent_proj run on this rank's tokens; the first reads the norm's output, too."""
     job, e = b.job, b.job.experts
     if e.shared:
-        b.network(name, e.shared, bias=job.bias)
+        with b.part("shared_experts"):
+            b.network(name, e.shared, bias=job.bias)
     if e.shared and e.gate:
-        b.duplicated(name, job.hidden, 1)
+        with b.part("gate"):
+            b.duplicated(name, job.hidden, 1)
         b.save("gated shared", b.local * (job.hidden + 1))
     router(b, name)
     if e.latent:
@@ -298,5 +304,6 @@ def sublayer(b, number, body):
 def layer(b, kind):
     """A layer with a network, `dense`, or with experts, `moe`."""
     sublayer(b, 0, attention)
-    sublayer(b, 1, mixture if kind == "moe" else
-             lambda b, x: b.network(x, b.job.ffn, bias=b.job.bias))
+    with b.part("moe" if kind == "moe" else "mlp"):
+        sublayer(b, 1, mixture if kind == "moe" else
+                 lambda b, x: b.network(x, b.job.ffn, bias=b.job.bias))

@@ -80,7 +80,7 @@ def sparse_attention(b, name, topk):
         b.send(("all_gather", axes, size), back=[("reduce_scatter", axes, size)])
     up = m.kv_lora * job.heads * (m.nope + m.v) // job.tp
     b.own(up)
-    b.flops += 6 * b.tokens * up
+    b.multiply(b.tokens * up)
     # Megatron-Bridge, flop_utils.py, num_floating_point_operations, dsa.
     b.core(job.heads, m.kv_lora + m.rope, m.kv_lora, causal_pairs(job.sequence, topk))
     b.row("context", job.heads * m.v, job.hidden)

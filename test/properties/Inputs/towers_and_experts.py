@@ -13,6 +13,7 @@ Not compared, as Foretrace does something else (docs/fidelity.md), or nothing de
  * broadcasts of tokens and images, and messages of keys without a bias;
  * messages and saved activations of layers that no framework trains with tensor parallelism.
 """
+import collections
 import dataclasses
 from types import SimpleNamespace
 
@@ -185,7 +186,7 @@ def compare_tower(choose):
     patches.own(pixels * width + width * (patch_bias + class_token + positions))
     # conv1 is whole on each rank, of all tokens, and needs no gradient of pixels. With sequence
     # parallelism tensor_parallel/mappings.py, _ScatterToSequenceParallelRegion, gathers the gradient.
-    patches.flops += 4 * patches.tokens * pixels * width
+    patches.flops[""] += 4 * patches.tokens * pixels * width
     patches.save("pixels", patches.tokens * pixels)
     patches.send(back=[("all_gather", TP, 2 * patches.tokens * width)] * job.sp)
     patches.save("x1", patches.local * width)  # of the first layer
@@ -197,7 +198,8 @@ def compare_tower(choose):
     if frozen:
         # llava_model.py, freeze: no gradients, thus nothing to save but what the merger reads.
         for b, passes in ((patches, 2), (vision, 3)):
-            b.saved, b.flops, b.backward = {}, b.flops // passes, []
+            b.saved, b.backward = {}, []
+            b.flops = collections.Counter({"": b.flops.total() // passes})
         patches.save("x", patches.local * width)
     c.block("patches", patches, *["kept", "messages", "flops"] if positions else
             ["kept"] * (job.sp and first_norm))
@@ -231,7 +233,7 @@ def compare_memory(choose):
     memory.normed("x", width, "layernorm")
     # MllamaForConditionalGeneration, multi_modal_projector: one linear layer of all outputs.
     memory.own((width * outputs + 1) * hidden, job.sp)
-    memory.flops += 6 * memory.local * width * outputs * hidden
+    memory.multiply(memory.local * width * outputs * hidden)
     c.block("memory", memory, "kept")
     cross.cross_attention(cross.normed("x1"), a, tokens, groups)
     cross.own(2 * a.width, True)
