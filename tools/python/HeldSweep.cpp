@@ -13,21 +13,6 @@ using namespace llvm;
 
 namespace foretrace::python {
 
-/// The disk, with the text of the job in place of its file if there is one.
-static IntrusiveRefCntPtr<sweep::FrozenFiles> filesOf(const JobSource &Job) {
-  auto Disk = vfs::getRealFileSystem();
-  if (!Job.Text)
-    return makeIntrusiveRefCnt<sweep::FrozenFiles>(std::move(Disk));
-  auto Given = makeIntrusiveRefCnt<vfs::InMemoryFileSystem>();
-  if (auto Folder = Disk->getCurrentWorkingDirectory())
-    (void)Given->setCurrentWorkingDirectory(*Folder);
-  Given->addFile(Job.Path, /*ModificationTime=*/0,
-                 MemoryBuffer::getMemBuffer(*Job.Text));
-  auto All = makeIntrusiveRefCnt<vfs::OverlayFileSystem>(std::move(Disk));
-  All->pushOverlay(std::move(Given));
-  return makeIntrusiveRefCnt<sweep::FrozenFiles>(std::move(All));
-}
-
 /// Makes the columns that are asked for, or all.
 Error HeldSweep::selectColumns() {
   const std::vector<FigureInfo> All = sweep::allMetrics(S->Space.spec());
@@ -119,7 +104,8 @@ CallOutcome HeldSweep::run(const std::atomic<bool> &Stop) {
   const driver::LargeStacks OfThreads;
   CallOutcome Out;
   std::thread([&] {
-    const auto Files = filesOf(Asked.Of);
+    const auto Files =
+        sweep::freeze(vfs::getRealFileSystem(), Asked.Of.Path, Asked.Of.Text);
     Compiler Session(PassRunner(), Files);
     DiagnosticEngine Diags;
     SweepRequest Request = sweep::makeRequest();

@@ -18,21 +18,6 @@ StringRef FoundLayout::find(StringRef Key) const {
   return {};
 }
 
-/// The disk with the job on it.
-static IntrusiveRefCntPtr<sweep::FrozenFiles> diskWith(const OpenJob &Job) {
-  const IntrusiveRefCntPtr<vfs::FileSystem> Real = Job.MakeDisk();
-  auto All = makeIntrusiveRefCnt<vfs::OverlayFileSystem>(Real);
-  if (!Job.Text.empty()) {
-    auto Given = makeIntrusiveRefCnt<vfs::InMemoryFileSystem>();
-    if (auto Folder = Real->getCurrentWorkingDirectory())
-      (void)Given->setCurrentWorkingDirectory(*Folder);
-    Given->addFile(Job.Path, /*ModificationTime=*/0,
-                   MemoryBuffer::getMemBuffer(Job.Text));
-    All->pushOverlay(std::move(Given));
-  }
-  return makeIntrusiveRefCnt<sweep::FrozenFiles>(std::move(All));
-}
-
 Error firstError(const DiagnosticEngine &Diags) {
   for (const Diagnostic &D : Diags.diagnostics())
     if (D.Level == Severity::Error)
@@ -109,7 +94,9 @@ Expected<RegionResult> LayoutSweep::run(Region R, bool ReportsRefusal) const {
     return createStringError("cancelled");
   // Sessions of several threads do not share a file system: each sets its
   // working directory.
-  const IntrusiveRefCntPtr<sweep::FrozenFiles> Files = diskWith(Job);
+  const IntrusiveRefCntPtr<sweep::FrozenFiles> Files = sweep::freeze(
+      Job.MakeDisk(), Job.Path,
+      Job.Text.empty() ? std::nullopt : std::optional<StringRef>(Job.Text));
   Compiler Session({}, Files);
   FoundLayout Fixed{R.Options, {}, {}, 0};
   for (const auto &[Choice, Option] : zip_equal(Axes.Choices, R.Options))

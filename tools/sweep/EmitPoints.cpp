@@ -6,11 +6,13 @@
 #include "tools/driver/EmitBlocks.h"
 #include "tools/driver/Emitter.h"
 #include "tools/output/Exchange.h"
+#include "tools/sweep/Digest.h"
 #include "tools/sweep/Results.h"
 #include "tools/sweep/Schema.h"
-#include "tools/sweep/SharedFiles.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -31,6 +33,74 @@ static Error removeFolder(StringRef Path) {
   const std::error_code Code =
       sys::fs::remove_directories(Path, /*IgnoreErrors=*/false);
   return Code ? fileError(Path, Code) : Error::success();
+}
+
+namespace {
+
+/// Files that points have in common are on the disk once: points that differ in
+/// their network alone have the same workload.
+class SharedFiles {
+public:
+  /// Learns the files of a point, which stay where they are.
+  Error learn(StringRef Point);
+  /// Makes those files in \p Begun that are known links to them, and learns the
+  /// others, which will be in \p Point. Where the file system has no links they
+  /// stay as they are.
+  Error link(StringRef Begun, StringRef Point);
+
+  /// Whether one of them is a script.
+  bool hasScript() const { return HasScript; }
+
+private:
+  void add(const std::string &Path, std::string Digest);
+
+  StringMap<std::string> Known; ///< paths by digests of what is in them
+  bool HasScript = false;
+};
+
+} // namespace
+
+/// Hands each file in \p Folder with the digest of what is in it to \p Take.
+static Error
+forEachFile(StringRef Folder,
+            function_ref<Error(const std::string &, std::string)> Take) {
+  Expected<std::vector<std::string>> Files = filesIn(Folder);
+  if (!Files)
+    return Files.takeError();
+  for (const std::string &F : *Files) {
+    const ErrorOr<std::unique_ptr<MemoryBuffer>> Text = readLargeFile(F);
+    if (!Text)
+      return fileError(F, Text.getError());
+    if (Error E = Take(F, digestOf((*Text)->getBuffer())))
+      return E;
+  }
+  return Error::success();
+}
+
+void SharedFiles::add(const std::string &Path, std::string Digest) {
+  HasScript |= StringRef(Path).ends_with(".sh");
+  Known.try_emplace(std::move(Digest), Path);
+}
+
+Error SharedFiles::learn(StringRef Point) {
+  return forEachFile(Point, [&](const std::string &F, std::string Digest) {
+    add(F, std::move(Digest));
+    return Error::success();
+  });
+}
+
+Error SharedFiles::link(StringRef Begun, StringRef Point) {
+  return forEachFile(Begun, [&](const std::string &F, std::string Digest) {
+    const auto It = Known.find(Digest);
+    const std::string Link = F + ".link";
+    std::error_code Code;
+    if (It != Known.end() && !sys::fs::create_hard_link(It->second, Link))
+      Code = sys::fs::rename(Link, F);
+    // It will lie there once all files of the point are whole.
+    add((Point + StringRef(F).drop_front(Begun.size())).str(),
+        std::move(Digest));
+    return Code ? fileError(F, Code) : Error::success();
+  });
 }
 
 namespace {

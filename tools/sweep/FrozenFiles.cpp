@@ -89,4 +89,19 @@ std::string FrozenFiles::failure() const {
   return Failure;
 }
 
+IntrusiveRefCntPtr<FrozenFiles> freeze(IntrusiveRefCntPtr<vfs::FileSystem> Disk,
+                                       StringRef Path,
+                                       std::optional<StringRef> Text) {
+  if (!Text)
+    return makeIntrusiveRefCnt<FrozenFiles>(std::move(Disk));
+  auto Given = makeIntrusiveRefCnt<vfs::InMemoryFileSystem>();
+  if (auto Folder = Disk->getCurrentWorkingDirectory())
+    (void)Given->setCurrentWorkingDirectory(*Folder);
+  Given->addFile(Path, /*ModificationTime=*/0,
+                 MemoryBuffer::getMemBuffer(*Text));
+  auto All = makeIntrusiveRefCnt<vfs::OverlayFileSystem>(std::move(Disk));
+  All->pushOverlay(std::move(Given));
+  return makeIntrusiveRefCnt<FrozenFiles>(std::move(All));
+}
+
 } // namespace foretrace::sweep

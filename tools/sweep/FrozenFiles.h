@@ -42,4 +42,10 @@ private:
   std::string Failure;
 };
 
+/// Freezes \p Disk with \p Text, if there is one, in place of the file at
+/// \p Path.
+llvm::IntrusiveRefCntPtr<FrozenFiles>
+freeze(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Disk,
+       llvm::StringRef Path, std::optional<llvm::StringRef> Text);
+
 } // namespace foretrace::sweep

@@ -2,7 +2,6 @@
 #include "tools/sweep/Results.h"
 #include "backends/CommandLine.h"
 #include "lang/ReadFile.h"
-#include "tools/sweep/SharedFiles.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -11,6 +10,23 @@
 using namespace llvm;
 
 namespace foretrace::sweep {
+
+Error fileError(StringRef Path, std::error_code Code) {
+  return createStringError("`" + Path + "`: " + Code.message());
+}
+
+Expected<std::vector<std::string>> filesIn(StringRef Folder) {
+  std::vector<std::string> Files;
+  std::error_code Code;
+  for (sys::fs::recursive_directory_iterator I(Folder, Code), End;
+       !Code && I != End; I.increment(Code))
+    if (sys::fs::is_regular_file(I->path()))
+      Files.push_back(I->path());
+  if (Code)
+    return fileError(Folder, Code);
+  llvm::sort(Files);
+  return Files;
+}
 
 /// The output and the exit code of a script are in files beside it.
 static constexpr StringLiteral OutputEnd = ".out", CodeEnd = ".code";

@@ -25,4 +25,10 @@ struct CollectedResults {
 llvm::Expected<CollectedResults> collectResults(llvm::StringRef Path,
                                                 llvm::StringRef Folder);
 
+/// What the system says of the file at \p Path.
+llvm::Error fileError(llvm::StringRef Path, std::error_code Code);
+
+/// The regular files in \p Folder, at any depth, sorted.
+llvm::Expected<std::vector<std::string>> filesIn(llvm::StringRef Folder);
+
 } // namespace foretrace::sweep
