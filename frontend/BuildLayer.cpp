@@ -111,23 +111,18 @@ Expr LayerBuilder::expr(const ast::Expr &E) {
     Out.Text = keep(S->Value);
   } else if (const auto *B = std::get_if<ast::Binary>(&E.Node)) {
     Out.Is = Expr::kindOf(B->Op);
-    Out.Operands = operands({B->Left.get(), B->Right.get()});
-  } else if (const auto *U = std::get_if<ast::Unary>(&E.Node)) {
+  } else if (std::holds_alternative<ast::Unary>(E.Node)) {
     Out.Is = Expr::Kind::Not;
-    Out.Operands = operands({U->Operand.get()});
-  } else if (const auto *C = std::get_if<ast::Conditional>(&E.Node)) {
+  } else if (std::holds_alternative<ast::Conditional>(E.Node)) {
     Out.Is = Expr::Kind::Conditional;
-    Out.Operands = operands({C->Condition.get(), C->Then.get(), C->Else.get()});
   } else if (const auto *F = std::get_if<ast::Call>(&E.Node)) {
     Out.Is = Expr::Kind::Call;
     Out.Text = keep(F->Callee.Text);
-    std::vector<const ast::Expr *> Arguments;
-    for (const ast::ExprPtr &A : F->Arguments)
-      Arguments.push_back(A.get());
-    Out.Operands = operands(Arguments);
   } else { // a name, `true` or `false`
     Out.Text = keep(Text.slice(E.Range));
+    return Out;
   }
+  Out.Operands = operands(ast::operandsOf(E));
   return Out;
 }
 

@@ -120,24 +120,12 @@ std::optional<int64_t> KeyReader::checkNumber(llvm::StringRef Name,
 /// Returns whether \p E uses the number of a layer, which \p Names do not
 /// define.
 static bool usesLayer(const ast::Expr &E, const Scope &Names) {
-  auto InAll = [&](const std::vector<ast::ExprPtr> &Of) {
-    return llvm::any_of(
-        Of, [&](const auto &Each) { return usesLayer(*Each, Names); });
-  };
   if (const auto *N = std::get_if<ast::Name>(&E.Node))
     return N->Path.size() == 1 && N->Path.front().Text == "layer" &&
            !Names.find("layer");
-  if (const auto *L = std::get_if<ast::List>(&E.Node))
-    return InAll(L->Elements);
-  if (const auto *U = std::get_if<ast::Unary>(&E.Node))
-    return usesLayer(*U->Operand, Names);
-  if (const auto *B = std::get_if<ast::Binary>(&E.Node))
-    return usesLayer(*B->Left, Names) || usesLayer(*B->Right, Names);
-  if (const auto *C = std::get_if<ast::Conditional>(&E.Node))
-    return usesLayer(*C->Condition, Names) || usesLayer(*C->Then, Names) ||
-           usesLayer(*C->Else, Names);
-  const auto *Call = std::get_if<ast::Call>(&E.Node);
-  return Call && InAll(Call->Arguments);
+  return llvm::any_of(ast::operandsOf(E), [&](const ast::Expr *Of) {
+    return usesLayer(*Of, Names);
+  });
 }
 
 bool KeyReader::isOfLayer(const Field &F) {

@@ -190,24 +190,10 @@ void Mapping::readEntries(ArrayRef<ast::Entry> All) {
 
 /// Notes the keys that a formula reads.
 void Mapping::read(const ast::Expr &E) {
-  if (const auto *N = std::get_if<ast::Name>(&E.Node)) {
+  if (const auto *N = std::get_if<ast::Name>(&E.Node))
     Named.insert(N->Path.front().Text);
-  } else if (const auto *L = std::get_if<ast::List>(&E.Node)) {
-    for (const ast::ExprPtr &Element : L->Elements)
-      read(*Element);
-  } else if (const auto *U = std::get_if<ast::Unary>(&E.Node)) {
-    read(*U->Operand);
-  } else if (const auto *B = std::get_if<ast::Binary>(&E.Node)) {
-    read(*B->Left);
-    read(*B->Right);
-  } else if (const auto *C = std::get_if<ast::Conditional>(&E.Node)) {
-    read(*C->Condition);
-    read(*C->Then);
-    read(*C->Else);
-  } else if (const auto *F = std::get_if<ast::Call>(&E.Node)) {
-    for (const ast::ExprPtr &Argument : F->Arguments)
-      read(*Argument);
-  }
+  for (const ast::Expr *Of : ast::operandsOf(E))
+    read(*Of);
 }
 
 ArrayRef<std::string> Mapping::spellings(StringRef Key) const {

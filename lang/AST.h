@@ -7,6 +7,7 @@
 
 #include "lang/Layers.h"
 #include "lang/Source.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Allocator.h"
 #include <cstdint>
 #include <memory>
@@ -76,6 +77,27 @@ struct Expr {
                Call>
       Node;
 };
+
+/// Returns the expressions that \p E is made of, in their order.
+inline llvm::SmallVector<const Expr *, 3> operandsOf(const Expr &E) {
+  llvm::SmallVector<const Expr *, 3> All;
+  auto Add = [&](const auto &...Of) { (All.push_back(Of.get()), ...); };
+  auto AddAll = [&](const std::vector<ExprPtr> &Of) {
+    for (const ExprPtr &Each : Of)
+      Add(Each);
+  };
+  if (const auto *L = std::get_if<List>(&E.Node))
+    AddAll(L->Elements);
+  else if (const auto *U = std::get_if<Unary>(&E.Node))
+    Add(U->Operand);
+  else if (const auto *B = std::get_if<Binary>(&E.Node))
+    Add(B->Left, B->Right);
+  else if (const auto *C = std::get_if<Conditional>(&E.Node))
+    Add(C->Condition, C->Then, C->Else);
+  else if (const auto *F = std::get_if<Call>(&E.Node))
+    AddAll(F->Arguments);
+  return All;
+}
 
 struct Entry;
 
