@@ -6,6 +6,8 @@
 #include "frontend/FormatTree.h"
 #include "frontend/SyntaxErrors.h"
 #include "frontend/TokenSource.h"
+#include "lang/SourceFiles.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace antlr4;
 using foretrace::grammar::ForeParser;
@@ -90,6 +92,34 @@ std::optional<ast::File> parseFore(SourceText Text, DiagnosticEngine &Diags) {
 std::optional<std::string> formatFore(SourceText Text,
                                       DiagnosticEngine &Diags) {
   return parse(Text, Diags, &ForeParser::file, formatFile);
+}
+
+/// What \p Make makes of a text, without a report.
+template <typename MakeT> static auto ofText(llvm::StringRef Text, MakeT Make) {
+  DiagnosticEngine Unheard;
+  SourceFiles Sources;
+  return Make(Sources.text(Sources.add(Text, "text")), Unheard);
+}
+
+std::optional<ast::File> parseText(llvm::StringRef Text) {
+  return ofText(Text, parseFore);
+}
+
+std::optional<std::string> formatText(llvm::StringRef Text) {
+  return ofText(Text, formatFore);
+}
+
+bool isReserved(llvm::StringRef Word) {
+  static const llvm::StringSet<> Words = [] {
+    ByteStream Nothing("");
+    const grammar::ForeLexer Lexer(&Nothing);
+    llvm::StringSet<> All; // `name` of the grammar has all that follow them
+    for (size_t Type = ForeParser::IMPORT; Type <= ForeParser::FALSE; ++Type)
+      All.insert(llvm::StringRef(Lexer.getVocabulary().getLiteralName(Type))
+                     .trim('\''));
+    return All;
+  }();
+  return Words.contains(Word);
 }
 
 ast::ExprPtr parseExpression(SourceText Text, DiagnosticEngine &Diags) {

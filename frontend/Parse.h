@@ -18,6 +18,13 @@ constexpr unsigned MaxNesting = 256;
 /// returns nothing. Safe on any bytes.
 std::optional<ast::File> parseFore(SourceText Text, DiagnosticEngine &Diags);
 
+/// Parses the text of a `.fore` file; nothing on a syntax error, which is not
+/// reported.
+std::optional<ast::File> parseText(llvm::StringRef Text);
+
+/// Returns whether \p Word cannot name anything.
+bool isReserved(llvm::StringRef Word);
+
 /// Parses one expression, as `-D name=value` gives it.
 ast::ExprPtr parseExpression(SourceText Text, DiagnosticEngine &Diags);
 

@@ -3,7 +3,6 @@
 #include "frontend/Format.h"
 #include "frontend/Parse.h"
 #include "frontend/UnusedNames.h"
-#include "lang/SourceFiles.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
@@ -223,10 +222,7 @@ std::string ChangeWriter::apply() && {
 
 /// Leaves out the import of that name if nothing in \p Text needs it any more.
 static void dropImport(StringRef Alias, std::string &Text) {
-  SourceFiles Sources;
-  DiagnosticEngine Diags;
-  const std::optional<ast::File> File =
-      parseFore(Sources.text(Sources.add(Text, "job")), Diags);
+  const std::optional<ast::File> File = parseText(Text);
   if (!File)
     return;
   for (const UnusedName &Of : findUnusedNames(*File, Text))
@@ -238,18 +234,9 @@ static void dropImport(StringRef Alias, std::string &Text) {
     }
 }
 
-static std::optional<std::string> format(StringRef Text) {
-  SourceFiles Sources;
-  DiagnosticEngine Diags;
-  return formatFore(Sources.text(Sources.add(Text, "job")), Diags);
-}
-
 WrittenJob writeChanges(StringRef Text, ArrayRef<std::string> Changes,
                         StringRef Model) {
-  SourceFiles Sources;
-  DiagnosticEngine Diags;
-  const std::optional<ast::File> File =
-      parseFore(Sources.text(Sources.add(Text, "job")), Diags);
+  const std::optional<ast::File> File = parseText(Text);
   if (!File)
     return {Text.str(), Changes.vec()};
   WrittenJob Made;
@@ -274,8 +261,8 @@ WrittenJob writeChanges(StringRef Text, ArrayRef<std::string> Changes,
   Made.Text = std::move(Writer).apply();
   if (!OldCluster.empty())
     dropImport(OldCluster, Made.Text);
-  if (format(Text) == Text)
-    if (std::optional<std::string> Styled = format(Made.Text))
+  if (formatText(Text) == Text)
+    if (std::optional<std::string> Styled = formatText(Made.Text))
       Made.Text = std::move(*Styled);
   return Made;
 }

@@ -43,11 +43,7 @@ Expected<std::string> printJob(Compiler &Session, StringRef Path,
                                   ? "a key of the command line"
                                   : "`" + join(Made.Rest, "`, `") + "`") +
                              " can't be set in the text of the job");
-  SourceFiles Sources;
-  DiagnosticEngine Diags;
-  const std::optional<std::string> Styled =
-      formatFore(Sources.text(Sources.add(Made.Text, File)), Diags);
-  return Styled ? *Styled : Made.Text;
+  return formatText(Made.Text).value_or(Made.Text);
 }
 
 } // namespace foretrace::explore

@@ -144,10 +144,7 @@ Expected<NewJob> Draft::make() {
       First.front().Peak)
     return createStringError("the job has another peak memory than the layout "
                              "that was found; please report this");
-  SourceFiles Sources;
-  DiagnosticEngine Diags;
-  if (std::optional<std::string> Styled =
-          formatFore(Sources.text(Sources.add(Out.Text, R.Path)), Diags))
+  if (std::optional<std::string> Styled = formatText(Out.Text))
     Out.Text = std::move(*Styled);
   return Out;
 }
