@@ -150,6 +150,11 @@ std::string Compiler::textOf(llvm::StringRef Path) {
   return File ? Sources.text(*File).str().str() : "";
 }
 
+const ast::File *Compiler::parse(FileId File) {
+  DiagnosticEngine Unheard;
+  return Files.fore(File, Unheard);
+}
+
 /// Returns the path of the job that \p Path stands for, whose text is laid
 /// unless it is a file: standard input, a model of the library, or the file of
 /// another tool.

@@ -55,6 +55,9 @@ public:
   /// What positions in programs and messages speak of.
   SourceFiles &sources() { return Sources; }
 
+  /// Returns the syntax of a file; null after an error, which is not reported.
+  const ast::File *parse(FileId File);
+
   /// Reads the job at \p Path, with the `foretrace.toml` of its folder or of
   /// one above it (Project.h); whatever is wrong is in its diagnostics, which
   /// begin as \p Diags. It stays until it is forgotten.

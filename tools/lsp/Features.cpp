@@ -6,7 +6,7 @@
 #include "ir/model/Spellings.h"
 #include "lang/Library.h"
 #include "lang/NumberText.h"
-#include "tools/lsp/Context.h"
+#include "tools/lsp/Lexer.h"
 #include "tools/lsp/Positions.h"
 #include "tools/lsp/Server.h"
 #include "llvm/ADT/StringExtras.h"
@@ -30,6 +30,74 @@ const KeyEntry *Server::findKey(StringRef Section, StringRef Name) const {
     return K.Section == Section && K.Name == Name;
   });
   return Found == Keys.end() ? nullptr : &*Found;
+}
+
+namespace {
+
+/// Where a byte is in a text that need not be a whole file: what someone types
+/// has open sections most of the time.
+struct Context {
+  StringRef Section;       ///< keyword of the innermost section; empty outside
+  StringRef Key;           ///< that the byte is the value of; empty if of none
+  StringRef Word;          ///< at the byte, or that ends there
+  bool IsInText = false;   ///< in a string, of which Word is the part before
+  bool IsInImport = false; ///< that string is the path of an import
+  bool IsInComment = false;
+};
+
+} // namespace
+
+/// The keyword of the section whose brace comes after \p Words:
+/// `keyword label : base`, of which only the keyword must be there.
+static StringRef keywordIn(ArrayRef<StringRef> Words,
+                           function_ref<bool(StringRef)> IsSection) {
+  constexpr size_t MostWords = 4;
+  for (const StringRef Word :
+       reverse(Words.take_back(std::min(Words.size(), MostWords))))
+    if (IsSection(Word))
+      return Word;
+  return Words.empty() ? "" : Words.back();
+}
+
+/// \p IsSection says which words begin a section.
+static Context contextAt(StringRef Text, size_t Byte,
+                         function_ref<bool(StringRef)> IsSection) {
+  Context Found;
+  std::vector<StringRef> Open;  // keywords of sections
+  std::vector<StringRef> Words; // since the last brace; signs, too
+  for (const LooseToken &T : tokensOf(Text)) {
+    const StringRef Is = T.in(Text);
+    const bool IsWord =
+        T.Is == LooseToken::Kind::Word || T.Is == LooseToken::Kind::Number;
+    if (T.Begin > Byte || (T.Begin == Byte && !IsWord))
+      break;
+    if (T.Is == LooseToken::Kind::Comment) {
+      Found.IsInComment = Byte <= T.End;
+    } else if (T.Is == LooseToken::Kind::String) {
+      if (Byte > T.End - (T.IsClosed ? 1 : 0))
+        continue;
+      Found.IsInText = true;
+      Found.IsInImport = !Words.empty() && Words.back() == "import";
+      Found.Word = Text.slice(T.Begin + 1, Byte);
+      break;
+    } else if (IsWord && Byte <= T.End) {
+      Found.Word = Is;
+      break;
+    } else if (Is == "{") {
+      Open.push_back(keywordIn(Words, IsSection));
+      Words.clear();
+    } else if (Is == "}") {
+      if (!Open.empty())
+        Open.pop_back();
+      Words.clear();
+    } else {
+      Words.push_back(Is);
+    }
+  }
+  Found.Section = Open.empty() ? "" : Open.back();
+  if (Words.size() > 1 && Words.back() == "=")
+    Found.Key = Words[Words.size() - 2];
+  return Found;
 }
 
 static json::Object markdown(std::string Text) {
@@ -222,17 +290,10 @@ json::Value Server::actions(const Document &D, const Object &Params) {
   return All;
 }
 
-/// The file as far as it is one; nothing after a syntax error.
-static std::optional<ast::File> parse(StringRef Text) {
-  DiagnosticEngine Diags;
-  SourceFiles Sources;
-  return parseFore(Sources.text(Sources.add(Text, "document")), Diags);
-}
-
 json::Value Server::symbols(const Document &D) {
   constexpr int64_t Class = 5, Variable = 13, Namespace = 3;
   json::Array All;
-  const std::optional<ast::File> File = parse(D.Text);
+  const std::optional<ast::File> File = parseText(D.Text);
   if (!File)
     return All;
   for (const ast::Item &I : File->Items) {
@@ -268,7 +329,7 @@ json::Value Server::symbols(const Document &D) {
 json::Value Server::hints(const Document &D) {
   json::Array All;
   const std::optional<ast::File> File =
-      D.Derived ? parse(D.Text) : std::nullopt;
+      D.Derived ? parseText(D.Text) : std::nullopt;
   if (!File)
     return All;
   auto Add = [&](const ast::Word &Behind, std::string Label) {

@@ -6,14 +6,6 @@ using namespace llvm;
 
 namespace foretrace::lsp {
 
-bool isReserved(StringRef Word) {
-  static constexpr StringLiteral Words[] = {
-      // `name` in lang/Fore.g4
-      "import", "as",   "param", "in", "let", "require", "if",
-      "then",   "else", "and",   "or", "not", "true",    "false"};
-  return is_contained(Words, Word);
-}
-
 static bool isWordChar(char C) { return isAlnum(C) || C == '_'; }
 
 /// Returns the token that begins at \p At, which is not a blank.

@@ -26,9 +26,6 @@ struct LooseToken {
   }
 };
 
-/// Returns whether \p Word cannot name anything.
-bool isReserved(llvm::StringRef Word);
-
 std::vector<LooseToken> tokensOf(llvm::StringRef Text);
 
 } // namespace foretrace::lsp

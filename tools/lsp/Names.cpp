@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/lsp/Names.h"
-#include "frontend/Parse.h"
-#include "tools/lsp/Lexer.h"
+#include "frontend/FindImport.h"
+#include "lang/Library.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallString.h"
@@ -30,11 +30,8 @@ private:
   void section(const ast::Section &S);
   void entries(ArrayRef<ast::Entry> All);
   void entry(const ast::Entry &E);
-  void expr(const ast::ExprPtr &E);
-  void exprs(ArrayRef<ast::ExprPtr> All) {
-    for (const ast::ExprPtr &E : All)
-      expr(E);
-  }
+  void expr(const ast::Expr *E);
+  void expr(const ast::ExprPtr &E) { expr(E.get()); }
   void axis(const ast::Axis &A);
   void text(const ast::Expr &E);
 
@@ -67,7 +64,7 @@ void Collector::use(const ast::Word &Name) {
 
 /// Names in braces; `{{` is a brace.
 void Collector::text(const ast::Expr &E) {
-  const StringRef Text = StringRef(To.Text).slice(E.Range.Begin, E.Range.End);
+  const StringRef Text = To.Text.slice(E.Range.Begin, E.Range.End);
   for (size_t I = Text.find('{'); I < Text.size(); I = Text.find('{', I)) {
     if (Text.substr(I).starts_with("{{")) {
       I += 2;
@@ -81,27 +78,15 @@ void Collector::text(const ast::Expr &E) {
   }
 }
 
-void Collector::expr(const ast::ExprPtr &E) {
+void Collector::expr(const ast::Expr *E) {
   if (!E)
     return;
-  if (const auto *N = std::get_if<ast::Name>(&E->Node)) {
+  if (const auto *N = std::get_if<ast::Name>(&E->Node))
     use(N->Path.front());
-  } else if (std::holds_alternative<ast::String>(E->Node)) {
+  else if (std::holds_alternative<ast::String>(E->Node))
     text(*E);
-  } else if (const auto *L = std::get_if<ast::List>(&E->Node)) {
-    exprs(L->Elements);
-  } else if (const auto *U = std::get_if<ast::Unary>(&E->Node)) {
-    expr(U->Operand);
-  } else if (const auto *B = std::get_if<ast::Binary>(&E->Node)) {
-    expr(B->Left);
-    expr(B->Right);
-  } else if (const auto *C = std::get_if<ast::Conditional>(&E->Node)) {
-    expr(C->Condition);
-    expr(C->Then);
-    expr(C->Else);
-  } else if (const auto *Call = std::get_if<ast::Call>(&E->Node)) {
-    exprs(Call->Arguments);
-  }
+  for (const ast::Expr *Of : ast::operandsOf(*E))
+    expr(Of);
 }
 
 void Collector::axis(const ast::Axis &A) {
@@ -187,7 +172,8 @@ void Collector::run() {
     defineItem(I);
   for (const ast::Item &I : File.Items) {
     if (const auto *P = std::get_if<ast::Param>(&I.Node)) {
-      exprs(P->Domain);
+      for (const ast::ExprPtr &Each : P->Domain)
+        expr(Each);
       expr(P->Default);
     } else if (const auto *L = std::get_if<ast::Let>(&I.Node)) {
       expr(L->Value);
@@ -203,28 +189,37 @@ void Collector::run() {
   }
 }
 
-void Names::add(StringRef Path, Reader Read, Locator Locate) {
+std::string importedFile(StringRef Path, StringRef Importer,
+                         const std::vector<std::string> &ImportPaths,
+                         Compiler &Session) {
+  std::string Found =
+      findImport(Path, importFolders(Path, Importer, ImportPaths),
+                 Session.sources().system())
+          .Path;
+  return StringRef(Found).starts_with(LibraryFolder) ? "" : Found;
+}
+
+void Names::add(StringRef Path) { add(Path, Session.importPaths(Path)); }
+
+void Names::add(StringRef Path, const std::vector<std::string> &ImportPaths) {
   constexpr size_t MostFiles = 256;
   if (Files.size() >= MostFiles || Files.count(Path.str()))
     return;
-  std::optional<std::string> Text = Read(Path);
-  if (!Text)
+  const ErrorOr<FileId> Id = Session.sources().open(Path);
+  if (!Id)
     return;
   NameTable &Of = Files[Path.str()];
-  Of.Text = std::move(*Text);
-  DiagnosticEngine Diags;
-  SourceFiles Sources;
-  const std::optional<ast::File> File =
-      parseFore(Sources.text(Sources.add(Of.Text, Path)), Diags);
+  Of.Text = Session.sources().text(*Id).str();
+  const ast::File *File = Session.parse(*Id);
   if (!File)
     return;
   Collector(*File, Of).run();
   for (std::string &Import : Of.Imports) {
-    SmallString<128> To(Locate(Import, Path));
+    SmallString<128> To(importedFile(Import, Path, ImportPaths, Session));
     sys::path::remove_dots(To, /*remove_dot_dot=*/true);
     Import = To.str().str();
     if (!Import.empty())
-      add(Import, Read, Locate);
+      add(Import, ImportPaths);
   }
 }
 

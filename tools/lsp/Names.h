@@ -5,10 +5,8 @@
 #pragma once
 
 #include "lang/AST.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/ADT/StringRef.h"
+#include "tools/compiler/Compiler.h"
 #include <map>
-#include <memory>
 #include <optional>
 
 namespace foretrace::lsp {
@@ -29,7 +27,7 @@ struct NamePlace {
 
 /// The names of a file.
 struct NameTable {
-  std::string Text;
+  llvm::StringRef Text;
   std::vector<NamePlace> Places;
   std::map<std::string, size_t> Own; ///< definitions of the whole file
   std::map<std::pair<std::string, std::string>, size_t>
@@ -41,19 +39,15 @@ struct NameTable {
 /// Names of a file and of those that it imports, and so on.
 class Names {
 public:
-  /// Returns the text of a file; nothing if there is none.
-  using Reader =
-      llvm::function_ref<std::optional<std::string>(llvm::StringRef Path)>;
-  /// Returns the file that an import of \p Path in the file \p Importer means;
-  /// an empty path if that has no names.
-  using Locator = llvm::function_ref<std::string(llvm::StringRef Path,
-                                                 llvm::StringRef Importer)>;
   /// A definition: a file, and the index of a place.
   using Definition = std::pair<std::string, size_t>;
 
+  /// Texts, and folders of imports, are those of \p Session.
+  explicit Names(Compiler &Session) : Session(Session) {}
+
   /// Adds the file at \p Path and what it imports; one with syntax errors has
   /// no names.
-  void add(llvm::StringRef Path, Reader Read, Locator Locate);
+  void add(llvm::StringRef Path);
 
   const std::map<std::string, NameTable> &files() const { return Files; }
   /// Returns the name at a byte of a file; null if there is none.
@@ -67,6 +61,7 @@ public:
   }
 
 private:
+  void add(llvm::StringRef Path, const std::vector<std::string> &ImportPaths);
   std::optional<Definition> findGlobal(const std::string &Path,
                                        const std::string &Name) const;
   std::optional<Definition> findBlock(const std::string &Path,
@@ -74,7 +69,14 @@ private:
                                       const std::string &Name,
                                       unsigned Depth = 0) const;
 
+  Compiler &Session;
   std::map<std::string, NameTable> Files;
 };
+
+/// Returns the file that an import of \p Path in the file \p Importer means; an
+/// empty path if it is of the library, which an editor can't open.
+std::string importedFile(llvm::StringRef Path, llvm::StringRef Importer,
+                         const std::vector<std::string> &ImportPaths,
+                         Compiler &Session);
 
 } // namespace foretrace::lsp

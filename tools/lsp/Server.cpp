@@ -7,7 +7,6 @@
 #include "lang/ParseJson.h"
 #include "tools/compiler/AllKeys.h"
 #include "tools/lsp/Positions.h"
-#include "tools/lsp/Transport.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
@@ -20,6 +19,14 @@ constexpr int MostNested = 256;
 
 Server::Server(raw_ostream &Out)
     : Out(Out), Session(std::make_unique<Compiler>()), Keys(allKeys()) {}
+
+/// Writes a message as `readMessage` reads it.
+static void writeMessage(const json::Value &Message, raw_ostream &Out) {
+  std::string Text;
+  raw_string_ostream(Text) << Message;
+  Out << "Content-Length: " << Text.size() << "\r\n\r\n" << Text;
+  Out.flush();
+}
 
 void Server::send(StringRef Method, Object Params) {
   writeMessage(Object{{"jsonrpc", "2.0"},
@@ -223,10 +230,7 @@ void Server::check(const std::string &Path, Document &D) {
     for (const auto &[Other, Of] : Documents)
       Session->setText(Other, Of.Text);
   }
-  DiagnosticEngine Parsing;
-  SourceFiles Alone;
-  const std::optional<ast::File> File =
-      parseFore(Alone.text(Alone.add(D.Text, Path)), Parsing);
+  const std::optional<ast::File> File = parseText(D.Text);
   FrontendOptions Options;
   Options.OnlyModel = !File || !isJob(*File);
   const bool IsOfModel = Options.OnlyModel;
@@ -321,10 +325,7 @@ void Server::publish(const std::string &Path, Document &D,
 }
 
 json::Value Server::format(const Document &D) {
-  DiagnosticEngine Diags;
-  SourceFiles Sources;
-  const std::optional<std::string> Made =
-      formatFore(Sources.text(Sources.add(D.Text, "document")), Diags);
+  const std::optional<std::string> Made = formatText(D.Text);
   if (!Made || *Made == D.Text)
     return json::Array();
   return json::Array{

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "frontend/KeyList.h"
-#include "tools/compiler/Compiler.h"
 #include "tools/lsp/Names.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -108,10 +107,6 @@ private:
   /// Names of a text, of its imports, and of files that may use its names.
   Names namesAround(const Document &D) const;
   Names namesOf(const Document &D) const; ///< without the latter
-  void addNames(Names &To, llvm::StringRef Path) const;
-  std::string fileOf(llvm::StringRef Path, llvm::StringRef Importer,
-                     const std::vector<std::string> &ImportPaths) const;
-  std::optional<std::string> textAt(llvm::StringRef Path) const;
   Value define(const Document &D, const Object &Params);
   Value references(const Document &D, const Object &Params);
   Value mayRename(const Document &D, const Object &Params);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Definitions and uses of names, and other names for them.
-#include "frontend/FindImport.h"
-#include "lang/Library.h"
+#include "frontend/Parse.h"
 #include "tools/lsp/Lexer.h"
 #include "tools/lsp/Positions.h"
 #include "tools/lsp/Server.h"
@@ -14,37 +13,9 @@ using namespace llvm;
 
 namespace foretrace::lsp {
 
-std::optional<std::string> Server::textAt(StringRef Path) const {
-  if (const auto Open = Documents.find(Path.str()); Open != Documents.end())
-    return Open->second.Text;
-  if (auto Read = Session->sources().system().getBufferForFile(Path))
-    return (*Read)->getBuffer().str();
-  return std::nullopt;
-}
-
-/// Returns the file that an import of \p Path means; an empty path if it is of
-/// the library, which an editor can't open.
-std::string Server::fileOf(StringRef Path, StringRef Importer,
-                           const std::vector<std::string> &ImportPaths) const {
-  std::string Found =
-      findImport(Path, importFolders(Path, Importer, ImportPaths),
-                 Session->sources().system())
-          .Path;
-  return StringRef(Found).starts_with(LibraryFolder) ? "" : Found;
-}
-
-void Server::addNames(Names &To, StringRef Path) const {
-  const std::vector<std::string> ImportPaths = Session->importPaths(Path);
-  To.add(
-      Path, [&](StringRef P) { return textAt(P); },
-      [&](StringRef P, StringRef Importer) {
-        return fileOf(P, Importer, ImportPaths);
-      });
-}
-
 Names Server::namesOf(const Document &D) const {
-  Names All;
-  addNames(All, pathOf(D.Uri));
+  Names All(*Session);
+  All.add(pathOf(D.Uri));
   return All;
 }
 
@@ -52,13 +23,13 @@ Names Server::namesOf(const Document &D) const {
 Names Server::namesAround(const Document &D) const {
   Names All = namesOf(D);
   for (const auto &[Path, Of] : Documents)
-    addNames(All, Path);
+    All.add(Path);
   std::error_code Error;
   const std::string Path = pathOf(D.Uri);
   for (sys::fs::directory_iterator I(sys::path::parent_path(Path), Error), End;
        !Error && I != End; I.increment(Error))
     if (sys::path::extension(I->path()) == ".fore")
-      addNames(All, I->path());
+      All.add(I->path());
   return All;
 }
 
@@ -102,8 +73,8 @@ json::Value Server::define(const Document &D, const Object &Params) {
   if (At == Tokens.end() || At == Tokens.begin() ||
       std::prev(At)->in(D.Text) != "import")
     return nullptr;
-  const std::string To =
-      fileOf(At->in(D.Text).trim('"'), Path, Session->importPaths(Path));
+  const std::string To = importedFile(At->in(D.Text).trim('"'), Path,
+                                      Session->importPaths(Path), *Session);
   if (To.empty())
     return nullptr;
   return Object{{"uri", uriOfFile(To)}, {"range", rangeOf("", 0, 0)}};

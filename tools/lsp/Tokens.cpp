@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Colours and folds of a text.
+#include "frontend/Parse.h"
 #include "tools/lsp/Lexer.h"
 #include "tools/lsp/Positions.h"
 #include "tools/lsp/Server.h"
