@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/importers/ImportedJob.h"
+#include "frontend/Format.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -58,37 +59,26 @@ const std::string *SectionText::find(StringRef Key) const {
   return nullptr;
 }
 
-namespace {
+// Texts are written without regard to the width of lines: the formatter breaks
+// them.
 
-/// Columns of a line, as in the library.
-constexpr size_t LineLength = 100;
-
-/// Writes `key = value` pairs side by side.
-class LineWriter {
-public:
-  LineWriter(raw_ostream &OS, unsigned Indent) : OS(OS), Indent(Indent) {}
-  ~LineWriter() { flush(); }
-
-  void add(StringRef Item) {
-    if (!Line.empty() && Indent + Line.size() + 3 + Item.size() > LineLength)
-      flush();
-    Line += Line.empty() ? Item.str() : ("   " + Item).str();
-  }
-  void add(const SectionText &S) {
-    for (const WrittenKey &K : S.Keys)
-      add(K.Key + " = " + K.Text);
-  }
-  void flush() {
-    if (!Line.empty())
-      OS.indent(Indent) << Line << "\n";
-    Line.clear();
-  }
-
-private:
-  raw_ostream &OS;
-  unsigned Indent;
+/// Returns a line with the keys; nothing if there are none.
+static std::string lineOf(const SectionText &S) {
   std::string Line;
-};
+  for (const WrittenKey &K : S.Keys)
+    Line += K.Key + " = " + K.Text + " ";
+  return Line.empty() ? Line : Line + "\n";
+}
+
+/// Writes a section, on one line unless it \p IsBroken.
+static void writeSection(StringRef Keyword, const SectionText &S,
+                         raw_ostream &OS, bool IsBroken = false) {
+  OS << Keyword << ' ' << S.Kind << (IsBroken ? " {\n" : " { ");
+  const std::string Line = lineOf(S);
+  OS << (IsBroken ? StringRef(Line) : StringRef(Line).rtrim("\n")) << "}\n";
+}
+
+namespace {
 
 /// The layers of a model as blocks and a pattern.
 class BlockWriter {
@@ -101,7 +91,6 @@ public:
 
 private:
   SectionText shared(SectionText LayerText::*Part) const;
-  void writeSection(StringRef Keyword, const SectionText &S, unsigned Indent);
   void writeBlock(const LayerText &B);
   std::string pattern(ArrayRef<size_t> Of) const;
   std::string symbols() const;
@@ -170,23 +159,6 @@ SectionText BlockWriter::shared(SectionText LayerText::*Part) const {
   return Most;
 }
 
-void BlockWriter::writeSection(StringRef Keyword, const SectionText &S,
-                               unsigned Indent) {
-  std::string Head = Keyword.str();
-  if (!S.Kind.empty())
-    Head += " " + S.Kind;
-  std::string Line = Head + " {";
-  for (const WrittenKey &K : S.Keys)
-    Line += (Line.back() == '{' ? " " : "   ") + K.Key + " = " + K.Text;
-  if (Indent + Line.size() + 2 <= LineLength) {
-    OS.indent(Indent) << Line << " }\n";
-    return;
-  }
-  OS.indent(Indent) << Head << " {\n";
-  LineWriter(OS, Indent + 2).add(S);
-  OS.indent(Indent) << "}\n";
-}
-
 /// The keys of \p S that \p Base does not have; all if its kind differs.
 static SectionText without(const SectionText &S, const SectionText &Base) {
   SectionText Rest = S;
@@ -197,7 +169,7 @@ static SectionText without(const SectionText &S, const SectionText &Base) {
 }
 
 void BlockWriter::writeBlock(const LayerText &B) {
-  OS << "  block " << B.Name << " {";
+  OS << "block " << B.Name << " {";
   const SectionText A = without(B.Attention, Attention),
                     F = without(B.Ffn, Ffn);
   const bool HasAttention = A.Kind != Attention.Kind || !A.Keys.empty();
@@ -208,11 +180,11 @@ void BlockWriter::writeBlock(const LayerText &B) {
   }
   OS << "\n";
   if (HasAttention)
-    writeSection("attention", A, 4);
-  LineWriter(OS, 4).add(B.Block);
+    writeSection("attention", A, OS);
+  OS << lineOf(B.Block);
   if (HasFfn)
-    writeSection("ffn", F, 4);
-  OS << "  }\n";
+    writeSection("ffn", F, OS);
+  OS << "}\n";
 }
 
 /// A sum of runs, and of groups of runs that repeat: the shortest that a search
@@ -264,9 +236,9 @@ void BlockWriter::write() {
                       })))
     Ffn = shared(&LayerText::Ffn);
   if (!Attention.Kind.empty() || !Attention.Keys.empty())
-    writeSection("attention", Attention, 2);
+    writeSection("attention", Attention, OS);
   if (!Ffn.Kind.empty() || !Ffn.Keys.empty())
-    writeSection("ffn", Ffn, 2);
+    writeSection("ffn", Ffn, OS);
   const bool IsPlain =
       !AreNamed && Blocks.size() == 1 && Blocks.front().Block.Keys.empty() &&
       without(Blocks.front().Attention, Attention).Keys.empty() &&
@@ -276,7 +248,7 @@ void BlockWriter::write() {
     for (const LayerText &B : Blocks)
       writeBlock(B);
   const std::string Symbols = hasKey("symbol") ? symbols() : "";
-  OS << "  layers = ";
+  OS << "layers = ";
   if (!Symbols.empty())
     OS << '"' << Symbols << "\"\n";
   else if (Blocks.size() == 1)
@@ -288,24 +260,6 @@ void BlockWriter::write() {
 static void writeComments(ArrayRef<std::string> Lines, raw_ostream &OS) {
   for (const std::string &Line : Lines)
     OS << "// " << Line << "\n";
-}
-
-static void writeSection(StringRef Keyword, const SectionText &S,
-                         raw_ostream &OS) {
-  if (S.Keys.empty())
-    return;
-  OS << "\n" << Keyword << (S.Kind.empty() ? "" : " ") << S.Kind << " {\n";
-  LineWriter(OS, 2).add(S);
-  OS << "}\n";
-}
-
-static void writeBranch(const SectionText &Branch, StringRef LastBlock,
-                        raw_ostream &OS) {
-  OS << "  branch " << Branch.Kind << " {";
-  for (const WrittenKey &K : Branch.Keys)
-    OS << (&K == &Branch.Keys.front() ? " " : "   ") << K.Key << " = "
-       << (K.Text == "last_layer" ? LastBlock : StringRef(K.Text));
-  OS << " }\n";
 }
 
 Error ImportedJob::complete(ArrayRef<std::string> Given) {
@@ -328,7 +282,9 @@ Error ImportedJob::complete(ArrayRef<std::string> Given) {
   return Error::success();
 }
 
-void ImportedJob::write(raw_ostream &OS) {
+void ImportedJob::write(raw_ostream &To) {
+  std::string Text;
+  raw_string_ostream OS(Text);
   writeComments(Comments, OS);
   if (!Params.empty())
     OS << "\n// To be given with -D.\n";
@@ -337,17 +293,27 @@ void ImportedJob::write(raw_ostream &OS) {
   if (!Layers.empty()) {
     OS << "\n";
     writeComments(ModelComments, OS);
-    OS << "model " << Model << " {\n";
-    LineWriter(OS, 2).add(Keys);
+    OS << "model " << Model << " {\n" << lineOf(Keys);
     BlockWriter Blocks(Layers, !Branch.Kind.empty(), OS);
     Blocks.write();
-    if (!Branch.Kind.empty())
-      writeBranch(Branch, Blocks.nameOfLast(), OS);
+    SectionText Of = Branch;
+    for (WrittenKey &K : Of.Keys)
+      if (K.Text == "last_layer")
+        K.Text = Blocks.nameOfLast();
+    if (!Of.Kind.empty())
+      writeSection("branch", Of, OS);
     OS << "}\n";
   }
-  writeSection("train", Train, OS);
-  writeSection("parallel", Parallel, OS);
-  writeSection("emit", Emit, OS);
+  const std::pair<StringRef, const SectionText *> Sections[] = {
+      {"train", &Train}, {"parallel", &Parallel}, {"emit", &Emit}};
+  for (const auto &[Keyword, S] : Sections)
+    if (!S->Keys.empty()) {
+      OS << "\n";
+      writeSection(Keyword, *S, OS, /*IsBroken=*/true);
+    }
+  const std::optional<std::string> Styled = formatText(Text);
+  To << (Styled && StringRef(Text).starts_with("\n") ? "\n" : "")
+     << Styled.value_or(Text);
 }
 
 } // namespace foretrace::importers

@@ -69,9 +69,9 @@ struct ImportedJob {
   /// Gives keys of the model that the input lacks the values of \p Given,
   /// `name=value` each. An error if one has none, or for another key.
   llvm::Error complete(llvm::ArrayRef<std::string> Given);
-  /// Writes the job as a person would: layers folded, keys that all blocks
-  /// share once.
-  void write(llvm::raw_ostream &OS);
+  /// Writes the job as a person would, in the style of `fmt`: layers folded,
+  /// keys that all blocks share once.
+  void write(llvm::raw_ostream &To);
 };
 
 /// A word that can name a model: letters, digits and `_`.
