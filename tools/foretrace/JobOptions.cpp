@@ -2,7 +2,7 @@
 #include "tools/foretrace/JobOptions.h"
 #include "tools/explore/PrintedJob.h"
 #include "tools/foretrace/Messages.h"
-#include "tools/start/ModelLayout.h"
+#include "tools/start/NewJob.h"
 
 using namespace llvm;
 

@@ -6,7 +6,6 @@
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/importers/Importers.h"
-#include "tools/start/ImportPath.h"
 #include "tools/start/NewJob.h"
 #include "llvm/Support/FileSystem.h"
 

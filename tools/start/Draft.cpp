@@ -2,6 +2,7 @@
 //
 // Reads what a new job is made of.
 #include "tools/start/Draft.h"
+#include "lang/DidYouMean.h"
 #include "lang/Library.h"
 #include "tools/compiler/Compiler.h"
 #include "llvm/ADT/STLExtras.h"
@@ -13,34 +14,44 @@ using namespace llvm;
 
 namespace foretrace::start {
 
+Expected<std::string> importFor(StringRef Name, StringRef Folder,
+                                StringRef Extension, StringRef Job) {
+  const std::string Shipped = (Folder + "/" + Name + "." + Extension).str();
+  std::vector<StringRef> Known;
+  for (const LibraryModel &M : libraryModels())
+    if (Folder == "models")
+      Known.push_back(M.Title);
+  if (const LibraryModel *M =
+          Folder == "models" ? findNamedModel(Name) : nullptr)
+    return ("models/" + M->Title + ".fore").str();
+  for (const LibraryFile &F : libraryFiles())
+    if (Folder == "clusters" && sys::path::parent_path(F.Path) == Folder) {
+      Known.push_back(sys::path::stem(F.Path));
+      if (F.Path == Shipped)
+        return Shipped;
+    }
+  if (sys::fs::is_regular_file(Name)) {
+    SmallString<128> Path = Name;
+    if (!sys::path::parent_path(Job).empty())
+      if (const std::error_code EC = sys::fs::make_absolute(Path))
+        return createStringError(EC, "`" + Name + "`: " + EC.message());
+    return Path.str().str();
+  }
+  const StringRef Nearest = nearestWord(Name, Known);
+  return createStringError(
+      "`" + Name + "` is neither a file nor one of `foretrace list " + Folder +
+      "`" + (Nearest.empty() ? "" : "; did you mean `" + Nearest + "`?"));
+}
+
 /// Samples per iteration if neither the request nor the job sets them.
 static constexpr int64_t LeastGlobalBatch = 512;
 
 /// Keys of an imported job that the search chooses, or that depend on them.
-static constexpr StringLiteral ChosenKeys[] = {"world",
-                                               "tp",
-                                               "cp",
-                                               "pp",
-                                               "vpp",
-                                               "ep",
-                                               "etp",
-                                               "dp",
-                                               "ga",
-                                               "zero",
-                                               "sequence_parallel",
-                                               "layout",
-                                               "partition",
-                                               "schedule",
-                                               "first_stage_layers",
-                                               "micro_batch",
-                                               "last_stage_layers",
-                                               "recompute",
-                                               "embedding_as_layer",
-                                               "loss_as_layer",
-                                               "recompute_modules",
-                                               "dp_shard",
-                                               "recompute_num_layers",
-                                               "micro_batch_group"};
+static constexpr StringLiteral ChosenKeys =
+    "world tp cp pp vpp ep etp dp ga zero sequence_parallel layout "
+    "partition schedule first_stage_layers micro_batch "
+    "last_stage_layers recompute embedding_as_layer loss_as_layer "
+    "recompute_modules dp_shard recompute_num_layers micro_batch_group";
 
 Error Draft::readCluster() {
   if (R.Cluster.empty())
@@ -78,7 +89,7 @@ std::string keptKeys(const importers::SectionText &S,
                      ArrayRef<std::string> Overrides) {
   std::string Text;
   for (const importers::WrittenKey &K : S.Keys)
-    if (!is_contained(ChosenKeys, StringRef(K.Key)) &&
+    if (!is_contained(split(ChosenKeys, ' '), K.Key) &&
         none_of(Overrides, [&](StringRef O) {
           return O.split('=').first.ends_with("." + K.Key);
         }))

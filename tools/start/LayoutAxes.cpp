@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/start/LayoutAxes.h"
 #include "ir/model/Schedule.h"
 #include "ir/model/SpecFields.h"
 #include "ir/model/Spellings.h"
 #include "passes/Recomputation.h"
+#include "tools/start/LayoutSearch.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"

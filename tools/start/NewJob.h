@@ -3,6 +3,7 @@
 // A job to begin with: a model, a cluster, and a layout that fits.
 #pragma once
 
+#include "tools/compiler/Compiler.h"
 #include "tools/importers/ImportedJob.h"
 #include "llvm/Support/Error.h"
 
@@ -44,5 +45,20 @@ takeOverrides(std::vector<std::string> Given, NewJobRequest &To);
 /// Makes the job. The error says why no layout is legal, or what fits is
 /// missing.
 llvm::Expected<NewJob> makeNewJob(NewJobRequest Request);
+
+/// If the job at \p Path is a model, and \p Options set a cluster but no
+/// layout, adds the one that `foretrace new` chooses to them, and the batch;
+/// reports what is assumed. If none fits, reports that; then, and if none is
+/// legal, \p Options stay as they are.
+void chooseLayout(Compiler &Session, llvm::StringRef Path,
+                  FrontendOptions &Options, DiagnosticEngine &Diags);
+
+/// Returns the path that a job imports for \p Name, of a model (`models`,
+/// `fore`) or a cluster (`clusters`, `toml`): that of the library, or \p Name
+/// itself if it is a file, as seen from the folder of \p Job.
+llvm::Expected<std::string> importFor(llvm::StringRef Name,
+                                      llvm::StringRef Folder,
+                                      llvm::StringRef Extension,
+                                      llvm::StringRef Job);
 
 } // namespace foretrace::start
