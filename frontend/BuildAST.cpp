@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/BuildAST.h"
-#include "frontend/BuildLayer.h"
 #include "frontend/TokenSource.h"
 #include "lang/diagnostics/Frontend.h"
 #include "llvm/ADT/StringExtras.h"

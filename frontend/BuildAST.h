@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parse tree to AST. Private to the parser.
+// Parse tree to AST, or to formatted text. Private to the parser.
 #pragma once
 
 #include "ForeParser.h"
 #include "lang/AST.h"
 #include "lang/Diagnostic.h"
+#include <string>
 
 namespace foretrace {
 
@@ -26,5 +27,15 @@ ast::ExprPtr buildExpr(grammar::ForeParser::ExprContext &Tree, SourceText Text,
 std::vector<ast::Axis::Element>
 buildElements(grammar::ForeParser::GivenElementsContext &Tree, SourceText Text,
               DiagnosticEngine &Diags);
+
+/// The layer of a kind of layer; \p Text is what its tokens index by byte,
+/// and must outlive it.
+ast::Layer buildLayer(grammar::ForeParser::LayerContext &Tree, SourceText Text,
+                      DiagnosticEngine &Diags);
+
+/// The text of an undamaged tree, as formatFore says; \p Text is what its
+/// tokens index by byte.
+std::string formatFile(grammar::ForeParser::FileContext &Tree, SourceText Text,
+                       DiagnosticEngine &);
 
 } // namespace foretrace

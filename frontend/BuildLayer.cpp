@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "frontend/BuildLayer.h"
 #include "frontend/BuildAST.h"
 #include "frontend/TokenSource.h"
 #include "lang/diagnostics/Frontend.h"

@@ -14,6 +14,10 @@ namespace foretrace {
 /// person writes, and far below what overflows the stack of ANTLR or toml++.
 constexpr unsigned MaxNesting = 256;
 
+/// Returns whether \p Text is UTF-8 without NUL bytes and of bearable size, as
+/// it must be before a parser sees it; reports the first violation.
+bool checkText(SourceText Text, DiagnosticEngine &Diags);
+
 /// Parses a `.fore` file. On a syntax error reports all that were found and
 /// returns nothing. Safe on any bytes.
 std::optional<ast::File> parseFore(SourceText Text, DiagnosticEngine &Diags);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // TOML to the same AST as `.fore`, by toml++. Its exceptions end here.
-#include "frontend/CheckText.h"
 #include "frontend/Parse.h"
 #include "lang/diagnostics/Frontend.h"
 #include "llvm/ADT/STLExtras.h"

@@ -3,13 +3,31 @@
 // Holds what a real run left against the job it should be of.
 #pragma once
 
+#include "lang/Diagnostic.h"
+#include "lang/SourceFiles.h"
 #include "tools/compiler/CompiledJob.h"
+#include "tools/runs/Matcher.h"
 #include "tools/runs/RunChecker.h"
 #include "tools/runs/RunReport.h"
-#include "tools/runs/Tolerance.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 namespace foretrace::runs {
+
+/// Differences between a run and its plan that are known and allowed: a table
+/// of a TOML file.
+struct Allowance {
+  std::string Name;
+  std::vector<diag::Id> Kinds;  ///< empty: all
+  std::vector<std::string> Ops; ///< empty: all
+  std::vector<int64_t> Ranks;   ///< empty: all
+
+  bool covers(const Divergence &D, int64_t Rank) const;
+};
+
+/// Reads \p Path; reports what is unknown in it. Nothing after an error.
+std::optional<std::vector<Allowance>> readTolerance(llvm::StringRef Path,
+                                                    SourceFiles &Sources,
+                                                    DiagnosticEngine &Diags);
 
 struct CheckOptions {
   std::vector<Allowance> Allowed;

@@ -4,14 +4,41 @@
 // client.
 #pragma once
 
+#include "ir/model/Ranks.h"
 #include "lang/DiagnosticClient.h"
-#include "tools/runs/Communicators.h"
 #include "tools/runs/Hints.h"
 #include "tools/runs/Matcher.h"
 #include "tools/runs/TraceFiles.h"
+#include <map>
 #include <set>
 
 namespace foretrace::runs {
+
+/// Where each communicator of a run first left the plan.
+class Communicators {
+public:
+  explicit Communicators(const ir::RankMap &Map) : Map(Map) {}
+
+  /// Takes a divergence of a trace; those of no communicator, or of one with a
+  /// single rank, are left out.
+  void take(const TraceFile &Of, const Divergence &D);
+
+  /// A communicator and what of it came first in the order of the plan.
+  struct First {
+    llvm::StringRef Group; ///< as in ir/model/Groups.def
+    std::vector<int64_t> Ranks;
+    std::string Path;
+    int64_t Rank = 0;
+    Divergence What;
+  };
+  /// In the order of ir/model/Groups.def and of ranks.
+  std::vector<First> list() const;
+
+private:
+  const ir::RankMap &Map;
+  /// By index of the process group, and first member.
+  std::map<std::pair<size_t, int64_t>, First> Found;
+};
 
 /// Traces that differ alike, line by line.
 struct AlikeTraces {

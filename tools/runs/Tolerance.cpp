@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/runs/Tolerance.h"
 #include "frontend/Parse.h"
 #include "lang/DidYouMean.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Tools.h"
+#include "tools/runs/Check.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/sweep/CheckGoal.h"
 #include "analysis/Caveats.h"
 #include "analysis/DeviceRates.h"
 #include "analysis/FlopCounter.h"
 #include "analysis/ModelParameters.h"
 #include "backends/figures/Figures.h"
 #include "lang/diagnostics/Tools.h"
+#include "tools/sweep/Report.h"
 
 using namespace llvm;
 

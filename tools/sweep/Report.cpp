@@ -4,7 +4,6 @@
 #include "backends/figures/Figures.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Tools.h"
-#include "tools/sweep/CheckGoal.h"
 #include "tools/sweep/Digest.h"
 #include "tools/sweep/Shell.h"
 #include "llvm/ADT/STLExtras.h"

@@ -2,7 +2,7 @@
 #include "tools/sweep/Run.h"
 #include "analysis/Figures.h"
 #include "tools/driver/EmitBlocks.h"
-#include "tools/sweep/CheckGoal.h"
+#include "tools/sweep/Report.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include <chrono>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/validate/SimaiHeader.h"
 #include "backends/simai/Table.h"
 #include "lang/diagnostics/Validate.h"
+#include "tools/validate/SimaiTable.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
