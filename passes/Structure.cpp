@@ -239,12 +239,17 @@ Verdict StructureRow::run() {
 }
 
 StructureColumns::StructureColumns(const Structure &S, const ExprCode &Of,
-                                   std::shared_ptr<StageSplits> Known)
-    : S(S), Of(Of), Stages(S, Of, std::move(Known)), Legality(S.legality()),
-      Figures(Of), One(S.legality()), Only(Of.leaves().size()) {
+                                   std::shared_ptr<StageSplits> Known,
+                                   const ColumnStorage &In)
+    : S(S), Of(Of), Stages(S, Of, std::move(Known)),
+      Legality(S.legality(), In.Legality), Figures(Of, In.Figures),
+      One(S.legality()), Only(Of.leaves().size()) {
   for (const auto &[Index, L] : llvm::enumerate(Of.leaves())) {
     Shared.push_back(S.legality().findLeaf(L.Key));
-    Only[Index].fill(L.Value);
+    if (!Shared.back()) {
+      Only[Index] = std::make_unique<ir::ColumnEvaluator::Column>();
+      Only[Index]->fill(L.Value);
+    }
   }
 }
 
@@ -252,14 +257,14 @@ llvm::MutableArrayRef<int64_t> StructureColumns::column(Key K) {
   if (const auto Leaf = S.legality().findLeaf(K))
     return Legality.leaf(*Leaf);
   if (const auto Leaf = Of.findLeaf(K))
-    return Only[*Leaf];
+    return *Only[*Leaf];
   return {};
 }
 
 /// The first check that a job does not pass, whatever numbers it lacks.
 size_t StructureColumns::checkOne(size_t Job) {
   for (size_t Leaf = 0; Leaf < S.legality().leaves().size(); ++Leaf)
-    One.set(Leaf, Legality.leaf(Leaf)[Job]);
+    One.set(Leaf, Legality.valuesOfLeaf(Leaf)[Job]);
   One.restart();
   return findViolated(S.program().Checks, One);
 }
@@ -334,8 +339,8 @@ size_t StructureColumns::gather(size_t Count) {
     if (isOfStage(Id))
       continue;
     const llvm::ArrayRef<int64_t> From =
-        Shared[Leaf] ? llvm::ArrayRef<int64_t>(Legality.leaf(*Shared[Leaf]))
-                     : llvm::ArrayRef<int64_t>(Only[Leaf]);
+        Shared[Leaf] ? Legality.valuesOfLeaf(*Shared[Leaf])
+                     : llvm::ArrayRef<int64_t>(*Only[Leaf]);
     llvm::MutableArrayRef<int64_t> To = Figures.leaf(Leaf);
     for (size_t I = 0; I < Accepted; ++I)
       To[I] = From[Jobs[I]];

@@ -130,6 +130,13 @@ private:
   size_t Violated = 0;
 };
 
+/// Columns that several structures use in turn.
+struct ColumnStorage {
+  using Shared = std::shared_ptr<ir::ColumnEvaluator::Storage>;
+  Shared Legality = std::make_shared<ir::ColumnEvaluator::Storage>();
+  Shared Figures = std::make_shared<ir::ColumnEvaluator::Storage>();
+};
+
 /// The same for blocks of jobs.
 class StructureColumns {
 public:
@@ -138,7 +145,8 @@ public:
   /// For \p Of, the figures of \p S or others of its program.
   StructureColumns(
       const Structure &S, const ir::ExprCode &Of,
-      std::shared_ptr<StageSplits> Known = std::make_shared<StageSplits>());
+      std::shared_ptr<StageSplits> Known = std::make_shared<StageSplits>(),
+      const ColumnStorage &In = {});
 
   /// Values of a key, one for each job; empty if the structure does not have
   /// the key as a number of its own.
@@ -165,7 +173,8 @@ private:
   ir::RowEvaluator One; ///< of the legality of jobs that lack numbers
   /// By leaf of the figures: the leaf of the legality with the same key.
   std::vector<std::optional<size_t>> Shared;
-  std::vector<ir::ColumnEvaluator::Column> Only; ///< leaves of figures alone
+  /// Parallel: the values of leaves of figures alone, else null.
+  std::vector<std::unique_ptr<ir::ColumnEvaluator::Column>> Only;
   std::array<Verdict, BlockSize> Verdicts;
   std::array<uint32_t, BlockSize> Violated;
   std::array<uint32_t, BlockSize> Places; ///< of accepted jobs, among them

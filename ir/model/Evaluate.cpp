@@ -87,12 +87,40 @@ bool RowEvaluator::run() {
                        [&](unsigned Slot) { return Slots[Slot] == NoValue; });
 }
 
-ColumnEvaluator::ColumnEvaluator(const ExprCode &Code)
-    : Code(Code), Columns(new Column[Code.slots()]), Ranges(Code.slots()) {
-  for (const auto &[Slot, L] : llvm::enumerate(Code.leaves()))
-    Columns[Slot].fill(L.Value);
+ColumnEvaluator::ColumnEvaluator(const ExprCode &Code,
+                                 std::shared_ptr<Storage> In)
+    : Code(Code), In(std::move(In)), IsWritten(Code.leaves().size()),
+      Ranges(Code.slots()) {
   for (const ExprCode::Constant &C : Code.constants())
     Ranges[C.Slot] = {C.Value, C.Value};
+}
+
+/// Takes the storage over from another evaluator.
+void ColumnEvaluator::begin() {
+  if (In->User == this)
+    return;
+  if (In->Slots < Code.slots()) {
+    In->Columns.reset(new Column[Code.slots()]);
+    In->Slots = Code.slots();
+  }
+  In->User = this;
+  IsWritten.assign(IsWritten.size(), false);
+  Filled = 0;
+}
+
+/// Gives the first \p Count rows what is the same in all of them.
+void ColumnEvaluator::fill(size_t Count) {
+  if (Filled >= Count)
+    return;
+  auto Fill = [&](Column &Of, int64_t Value) {
+    std::fill(Of.begin() + Filled, Of.begin() + Count, Value);
+  };
+  for (const auto &[Slot, L] : llvm::enumerate(Code.leaves()))
+    if (!IsWritten[Slot])
+      Fill(In->Columns[Slot], L.Value);
+  for (const ExprCode::Constant &C : Code.constants())
+    Fill(In->Columns[C.Slot], C.Value);
+  Filled = Count;
 }
 
 namespace {
@@ -215,9 +243,9 @@ ColumnEvaluator::Bounds ColumnEvaluator::compute(const ExprCode::Step &S,
                                                  size_t Count) {
   if (S.Op == ExprOp::Call)
     return call(S, Count);
-  const Column &L = Columns[S.Left], &R = Columns[S.Right];
+  const Column &L = In->Columns[S.Left], &R = In->Columns[S.Right];
   const Bounds OfL = Ranges[S.Left], OfR = Ranges[S.Right];
-  Column &Out = Columns[S.Out];
+  Column &Out = In->Columns[S.Out];
   switch (S.Op) {
   case ExprOp::Add:
   case ExprOp::Mul:
@@ -283,27 +311,23 @@ ColumnEvaluator::Bounds ColumnEvaluator::call(const ExprCode::Step &S,
   llvm::SmallVector<int64_t, 16> Operands(C.Operands.size());
   for (size_t Row = 0; Row < Count; ++Row) {
     for (const auto &[Operand, Slot] : llvm::zip_equal(Operands, C.Operands))
-      Operand = Columns[Slot][Row];
+      Operand = In->Columns[Slot][Row];
     // A row that lacks an operand has been flagged, and an arbitrary result.
     const int64_t Value = Missing[Row] ? 0 : applyCall(*C.Of, Operands);
     Missing[Row] |= static_cast<unsigned char>(Value == NoValue);
-    Columns[S.Out][Row] = Value == NoValue ? 0 : Value;
+    In->Columns[S.Out][Row] = Value == NoValue ? 0 : Value;
   }
-  return boundsOf(Columns[S.Out], Count);
+  return boundsOf(In->Columns[S.Out], Count);
 }
 
 void ColumnEvaluator::run(size_t Count) {
   if (Count == 0)
     return; // columns without rows are within no bounds
   Missing.fill(Code.isMissing());
-  if (Filled < Count) {
-    for (const ExprCode::Constant &C : Code.constants())
-      std::fill(Columns[C.Slot].begin() + Filled,
-                Columns[C.Slot].begin() + Count, C.Value);
-    Filled = Count;
-  }
+  begin();
+  fill(Count);
   for (size_t Leaf = 0; Leaf < Code.leaves().size(); ++Leaf)
-    Ranges[Leaf] = boundsOf(Columns[Leaf], Count);
+    Ranges[Leaf] = boundsOf(In->Columns[Leaf], Count);
   for (const ExprCode::Step &S : Code.steps())
     Ranges[S.Out] = compute(S, Count);
 }

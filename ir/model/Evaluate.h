@@ -100,29 +100,49 @@ public:
     int64_t Least, Most;
   };
 
-  explicit ColumnEvaluator(const ExprCode &Code);
+  /// Columns that several evaluators use in turn: what one has written and
+  /// computed lasts until the next one begins.
+  struct Storage {
+    /// By slot; pages of rows that nobody computes are never touched.
+    std::unique_ptr<Column[]> Columns;
+    size_t Slots = 0;
+    const ColumnEvaluator *User = nullptr;
+  };
+
+  explicit ColumnEvaluator(const ExprCode &Code, std::shared_ptr<Storage> In =
+                                                     std::make_shared<Storage>());
 
   /// Returns the values of a leaf, to be written before `run`.
-  llvm::MutableArrayRef<int64_t> leaf(size_t Leaf) { return Columns[Leaf]; }
+  llvm::MutableArrayRef<int64_t> leaf(size_t Leaf) {
+    begin();
+    IsWritten[Leaf] = true;
+    return In->Columns[Leaf];
+  }
+  /// Returns the values of a leaf that `run` has read.
+  llvm::ArrayRef<int64_t> valuesOfLeaf(size_t Leaf) const {
+    return In->Columns[Leaf];
+  }
   /// Computes the first \p Count rows.
   void run(size_t Count);
   /// Returns the values of a wanted expression. Rows without a value contain an
   /// arbitrary number.
   llvm::ArrayRef<int64_t> values(size_t Result) const {
-    return Columns[Code.results()[Result]];
+    return In->Columns[Code.results()[Result]];
   }
   /// Returns whether all numbers of a row have a value.
   bool exists(size_t Row) const { return Missing[Row] == 0; }
 
 private:
+  void begin();
+  void fill(size_t Count);
   Bounds compute(const ExprCode::Step &S, size_t Count);
   Bounds call(const ExprCode::Step &S, size_t Count);
 
   const ExprCode &Code;
-  /// By slot; pages of rows that nobody computes are never touched.
-  std::unique_ptr<Column[]> Columns;
-  std::vector<Bounds> Ranges; ///< parallel to Columns
-  size_t Filled = 0;          ///< rows that have the constants
+  std::shared_ptr<Storage> In;
+  std::vector<bool> IsWritten; ///< by leaf; the others have their own value
+  std::vector<Bounds> Ranges;  ///< by slot
+  size_t Filled = 0; ///< rows that have the constants, and leaves' own values
   RowFlags Missing = {};
 };
 

@@ -45,9 +45,10 @@ static ir::ExprCode figuresOf(const Structure &Of, const Sweep &S,
 
 KnownStructure::KnownStructure(Structure Made, const Sweep &S,
                                const AxisOrder &P, ArrayRef<ir::Key> JobKeys,
-                               std::shared_ptr<StageSplits> Splits)
+                               std::shared_ptr<StageSplits> Splits,
+                               const ColumnStorage &In)
     : Of(std::move(Made)), Figures(figuresOf(Of, S, JobKeys, Lacks)),
-      Columns(Of, Figures, Splits), Row(Of, Figures, std::move(Splits)),
+      Columns(Of, Figures, Splits, In), Row(Of, Figures, std::move(Splits)),
       Violated(Of.program().Checks.size()) {
   const std::vector<size_t> Depths =
       depthsOf(Of.program().Sizes, [&](ir::Key K) {

@@ -19,7 +19,8 @@ figuresIn(ir::ExprScope P, const Sweep &S, llvm::ArrayRef<ir::Key> JobKeys,
 struct KnownStructure {
   KnownStructure(Structure Made, const Sweep &S, const AxisOrder &P,
                  llvm::ArrayRef<ir::Key> JobKeys,
-                 std::shared_ptr<StageSplits> Splits);
+                 std::shared_ptr<StageSplits> Splits,
+                 const ColumnStorage &In);
 
   const Structure Of;
   std::unique_ptr<StructureTimes> Times; ///< of a sweep that reads time

@@ -219,7 +219,8 @@ void Worker::compile(size_t Row) {
     }
     Structures.insert(Structures.begin(),
                       std::make_unique<Known>(std::move(*Found), S, P,
-                                              Filter.jobKeys(), Splits));
+                                              Filter.jobKeys(), Splits,
+                                              Columns));
     if (IsLegal &&
         (readsTime(S.Space.spec()) || isOfJobAlone(FigureId::CrossNode, Job)))
       Structures.front()->Times = std::make_unique<StructureTimes>(Job, Splits);

@@ -24,8 +24,7 @@ public:
 
 private:
   static constexpr size_t BlockSize = PointBlock::Size;
-  /// Of a job that are kept: one has some megabytes of columns.
-  static constexpr size_t MaxStructures = 32;
+  static constexpr size_t MaxStructures = 128; ///< of a job that are kept
 
   using Known = KnownStructure;
 
@@ -67,6 +66,7 @@ private:
   std::optional<RejectionCause> Refused;          ///< why there is none
   std::shared_ptr<StageSplits> Splits;            ///< of all its structures
   std::vector<std::unique_ptr<Known>> Structures; ///< the last used first
+  const ColumnStorage Columns;        ///< of all of them
 
   Tally Out;
 };
