@@ -21,16 +21,7 @@ import tool
 from mutation_kinds import (INVISIBLE, OF_ROW, OF_TIME, OF_TRACE, ROW, is_fused,
                             shifted, times_hold)
 
-JOB = """
-model m {
-  vocab = 512   hidden = 64   norm = rmsnorm
-  attention mha { heads = 4 }
-  block e { experts = 4  topk = 2  ffn { intermediate = 128 } }
-  layers = 4 * e
-}
-train { sequence = 32  micro_batch = 1  global_batch = 8 }
-parallel { world = 4  pp = 2  ep = 2 }
-"""
+JOB = (HERE / "Inputs/mutated.fore").read_text("utf-8")
 DIALECTS = {"v1": "dialect = v1", "v2": "dialect = v2", "v2b": "dialect = v2b",
             "scaling": "dialect = v2b scaling = true"}
 

@@ -40,12 +40,12 @@ class Block:
         self.of(tokens or job.sequence // job.cp)
 
     def of(self, tokens):
-        """What follows has so many tokens of each sample."""
+        """Sets how many tokens of each sample are in what follows."""
         self.tokens = tokens * self.job.micro_batch
         self.local = self.tokens // (self.job.tp if self.job.sp else 1)
 
     def send(self, *messages, back=(), word=""):
-        """Messages of the forward pass, and those of the backward pass, which goes the other way."""
+        """Adds messages of the forward pass, and of the backward pass, which goes the other way."""
         self.forward += [(message, word) for message in messages]
         self.backward[:0] = back
 
@@ -60,17 +60,17 @@ class Block:
 
     @contextlib.contextmanager
     def part(self, module):
-        """What is multiplied here is of this module."""
+        """Counts what is multiplied inside as the work of a module."""
         before, self.module = self.module, module
         yield
         self.module = before
 
     def multiply(self, times):
-        """A multiply-add is 2 FLOPs, and the backward pass has twice as many as the forward pass."""
+        """Counts multiply-adds, of 2 FLOPs each; the backward pass has twice as many as the forward one."""
         self.flops[self.module] += 6 * times
 
     def save(self, name, elements, width=None):
-        """A tensor that several ops save is there once."""
+        """Saves a tensor; one that several ops save is there once."""
         size = elements * (width or self.job.element)
         assert self.saved.setdefault(name, size) == size, name
 
@@ -79,8 +79,8 @@ class Block:
             self.parameters.append(Parameter(elements, tp_sum=tp_sum, **of))
 
     def norm(self, name, width, elements=None, kind=None, tp_sum=None):
-        """Saves its input, which may be a part of a tensor. Its gradient is of this rank's tokens under
-        sequence parallelism (distributed/finalize_model_grads.py)."""
+        """Adds a norm. It saves its input, which may be a part of a tensor; its gradient is of this rank's
+        tokens under sequence parallelism (distributed/finalize_model_grads.py)."""
         for _ in range(2 if (kind or self.job.norm) == "layernorm" else 1):
             self.own(width, self.job.sp if tp_sum is None else tp_sum)
         self.save(name, self.local * width if elements is None else elements)

@@ -127,8 +127,17 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
         self.settle()
 
+    def of(self, selector, what):
+        """A property of the first element, or the result of a call of it."""
+        return self.evaluate(f"document.querySelector({selector!r}).{what}")
+
     def text(self, selector):
-        return self.evaluate(f"document.querySelector({selector!r}).innerText")
+        return self.of(selector, "innerText")
+
+    def put_clipboard(self):
+        """What the page copies is in `window.copied`."""
+        self.evaluate("Object.defineProperty(navigator, 'clipboard', {value: {writeText:"
+                      " async (text) => { window.copied = text; }}})")
 
     def rows(self, selector):
         """The cells of a table, numbers without separators."""

@@ -108,13 +108,13 @@ def compare_step(job, program, blocks, has_norm=True, over_tp=True):
 
 def is_open(job):
     """Whether the closed form says of such jobs what Foretrace doesn't yet:
-    biases of routers, of latent attention's output and of norms of queries and
-    keys; which of a layer's parameters ZeRO 3 gathers twice."""
+    biases of routers and of latent attention's output; which of a layer's
+    parameters ZeRO 3 gathers twice."""
     grouped, experts = job.grouped, job.experts
     has_biases = (job.qkv_bias or grouped and (grouped.bias or grouped.output_bias)
                   or experts and experts.linear_bias)
     return (job.bias and (job.latent or experts and experts.linear_bias is None)
-            or job.qk_norm and job.norm == "layernorm" or job.zero == 3 and has_biases)
+            or job.zero == 3 and has_biases)
 
 
 def keeps_otherwise(job):
@@ -139,6 +139,8 @@ def closed_job(rng):
         job = dataclasses.replace(job, latent=dataclasses.replace(job.latent, gate=rng.random() < .5))
     if rng.random() < .3 and not (job.grouped and job.grouped.kind != "gqa"):
         job = dataclasses.replace(job, placement=rng.choice(("post", "sandwich", "after_sum")))
+    if rng.random() < .1:
+        job = dataclasses.replace(job, norm="layernorm_no_bias")
     if rng.random() < .3 and job.placement != "after_sum":
         job = with_branch(job, rng)
     if rng.random() < .3:

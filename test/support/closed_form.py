@@ -23,18 +23,18 @@ def sharers(parameter):
 
 
 def batch(job, *sizes):
-    """core/utils.py, get_batch_on_this_tp_rank, on the first and the last stage: so many bytes of a
-    token, of whole samples, which are split over cp afterwards; and the attention mask of a loader
-    that makes one."""
+    """Returns broadcasts of so many bytes of a token, of whole samples, which are split over cp
+    afterwards (core/utils.py, get_batch_on_this_tp_rank, on the first and the last stage)."""
     return [("broadcast", TP, job.sequence * job.micro_batch * size) for size in sizes]
 
 
 def mask_sizes(job):
+    """Returns the bytes of the attention mask for a token, if the loader makes one."""
     return [job.sequence] * job.attention_mask
 
 
 def save_mask(b):
-    """A rank's part of the mask, an argument of checkpoints that have attention in them
+    """Saves a rank's part of the mask, an argument of checkpoints that have attention in them
     (tensor_parallel/random.py, CheckpointFunction)."""
     job = b.job
     has_it = job.recompute == "full" or job.recompute == "selective" and not job.mixer
@@ -122,7 +122,7 @@ def head(b):
 
 @functools.lru_cache(maxsize=64)
 def block_of(job, name):
-    """What a rank does in a block of the job."""
+    """Returns what a rank does in a block of the job."""
     b = Block(job, is_layer=name not in ("embedding", "head"))
     if name in LAYERS:
         layer(b, name)
@@ -168,7 +168,7 @@ def zero_messages(b):
 
 
 def messages(b):
-    """Of one micro-batch; ZeRO's last, the others in order."""
+    """Returns those of one micro-batch; ZeRO's last, the others in order."""
     again = {"full": ("", "core", "loss"), "selective": ("core",), "none": ()}[b.recompute]
     found = [("forward", *m) for m, word in b.forward
              if b.recompute != "full" or word != "loss"]
@@ -186,14 +186,15 @@ def on_mesh(job, found):
 
 
 def kept(b):
-    """Full recomputation saves a layer's input ([K], section 5)."""
+    """Returns the bytes that a micro-batch saves; full recomputation saves a layer's input ([K],
+    section 5)."""
     if b.recompute == "full":
         return b.local * b.job.hidden * b.job.element + b.saved_once
     return sum(b.saved.values())
 
 
 def flops(b):
-    """Of all passes; what is recomputed is a third of them."""
+    """Returns those of all passes; what is recomputed is a third of them."""
     again = {"full": b.flops.total(), "selective": b.flops["core_attn"], "none": 0}[b.recompute]
     return b.flops.total() + again // 3
 

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All JSON documents of one job, and the numbers in them: which document gives which
-number of what."""
+"""usage: documents.py JOB: prints the schemas of all JSON documents of a job, stages that are not the
+first and the last, and numbers that two of them have.
+
+For other scripts: which document of a job gives which number of what."""
 import collections
 import json
+import sys
 
 import tool
 
@@ -145,3 +148,12 @@ def read_all(path, names):
             numbers.read(who, document)
     numbers.add_memory(documents["memory"][0]["stages"])
     return numbers, documents
+
+
+if __name__ == "__main__":
+    given, found = read_all(sys.argv[1], COMMANDS)
+    for who, all_of in found.items():
+        print(f"{who}: {', '.join(sorted({document['schema'] for document in all_of}))}")
+    for problem in [*problems_of_form(found, ""), *given.problems()]:
+        print("not of one shape:", problem)
+    print(given.shared(), "of", len(given.given), "numbers are in several documents")

@@ -14,6 +14,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import typing
 
 LIBRARY, JOBS, WORK = (pathlib.Path(a).resolve() for a in sys.argv[1:4])
 PLACES = int(sys.argv[4]) if len(sys.argv) > 4 else None
@@ -28,15 +29,13 @@ HOME = WORK / "home"  # all that the tool is to touch
 OUT = HOME / "out"
 
 
-class Scenario:
+class Scenario(typing.NamedTuple):
     """A command, and what stands in the output folder before it."""
-
-    def __init__(self, name, arguments, before=(), environment=(), steps=False):
-        self.name = name
-        self.command = ["foretrace", *arguments]
-        self.before = before
-        self.environment = dict(environment)
-        self.has_steps = steps  # each folder in it is whole, or absent
+    name: str
+    arguments: list
+    before: list = ()
+    environment: dict = {}
+    has_steps: bool = False  # each folder in it is whole, or absent
 
 
 def rank_files(numbers):
@@ -57,7 +56,7 @@ SCENARIOS = [
              {"FAULT_NO_EXCHANGE": "1", "FAULT_NO_LINK": "1"}),
     Scenario("points", ["sweep", str(JOBS / "points.fore"), "--quiet",
                         "--sync", "--threads=1", "--sweep", "parallel.tp=1,2,4",
-                        "-o", "points.db", "--points", "home/out"], steps=True),
+                        "-o", "points.db", "--points", "home/out"], has_steps=True),
 ]
 
 
@@ -95,7 +94,7 @@ def run(scenario, call="", number=0, lasts=False):
                    "FAULT_ERRNO": str(CALLS.get(call, 0)),
                    "FAULT_COUNT": str(WORK / "count"),
                    **({"FAULT_LASTS": "1"} if lasts else {})}
-    done = subprocess.run(scenario.command, cwd=WORK, env=environment,
+    done = subprocess.run(["foretrace", *scenario.arguments], cwd=WORK, env=environment,
                           capture_output=True, text=True, timeout=120,
                           check=False)
     return done.returncode, done.stderr

@@ -24,7 +24,7 @@ def causal_pairs(sequence, window=0, chunk=0):
 
 
 def save_scores(b):
-    """Without a fused kernel the softmax is saved, with dropout its mask and its result too ([K],
+    """Saves the softmax if there is no fused kernel, with dropout its mask and its result too ([K],
     section 4.1: 5 a s/h), unless core attention is recomputed."""
     job = b.job
     if job.attention_backend == "unfused" and job.recompute == "none":
@@ -114,7 +114,7 @@ def latent_attention(b, name):
     if m.gate:
         b.column(name, job.hidden, heads * m.v, gathers=m.q_lora > 0)
         b.save("gate", share * heads * m.v)
-    b.row("gated" if m.gate else "context", heads * m.v, job.hidden)
+    b.row("gated" if m.gate else "context", heads * m.v, job.hidden, job.bias)
 
 
 def over_cp(b, width):

@@ -15,19 +15,7 @@ import sys
 import tool
 from mutation_kinds import ROW
 
-CHANGES = [
-    "model.vocab=32000", "model.hidden=2048", "model.norm=layernorm",
-    "model.norm=rmsnorm", "model.positions=learned", "model.positions=rope",
-    "model.tied=true", "model.tied=false", "model.bias=true",
-    "model.qkv_bias=true", "model.layers=16*moe", "model.layers=64*moe",
-    "model.vocab_multiple=4096", "train.sequence=512", "train.sequence=2Ki",
-    "train.micro_batch=2", "train.global_batch=32", "train.global_batch=128",
-    "train.precision=fp16", "train.precision=fp32", "train.recompute=full",
-    "train.grad_precision=bf16", "parallel.pp=2", "parallel.pp=1",
-    "parallel.pp=8", "parallel.vpp=2", "parallel.ep=1", "parallel.ep=4",
-    "parallel.zero=1", "parallel.schedule=gpipe",
-    "parallel.rank_order=tp_cp_ep_pp_dp", "parallel.cp=2",
-]
+CHANGES = pathlib.Path(__file__).with_name("changes.txt").read_text("utf-8").split()
 
 
 def skeletons(job, folder, change=None):

@@ -11,6 +11,8 @@ import pathlib
 import re
 import sys
 
+import tool
+
 root = pathlib.Path(sys.argv[1])
 folder = root / "tools/editors/vscode"
 manifest = json.loads((folder / "package.json").read_text("utf-8"))
@@ -21,16 +23,12 @@ names = [contributed[key] for kind in ("languages", "grammars", "snippets")
          for contributed in contributes[kind] for key in ("path", "configuration")
          if key in contributed]
 names.append("./package.json")
-missing = 0
-for name in names:
-    path = folder / name
-    if not path.exists() or not any(fnmatch.fnmatch(name[2:], each) for each in packed):
-        print(f"{name} is not in the package")
-        missing += 1
-    else:
-        json.loads(path.read_text("utf-8"))
+problems = [f"{name} is not in the package" for name in names if not (folder / name).exists()
+            or not any(fnmatch.fnmatch(name[2:], each) for each in packed)]
+for name in names if not problems else ():
+    json.loads((folder / name).read_text("utf-8"))
 cmake = (root / "CMakeLists.txt").read_text("utf-8")
 version = re.search(r"project\(Foretrace VERSION ([\d.]+)", cmake).group(1)
 if manifest["version"] != version:
-    print(f"version {manifest['version']}, but the program has {version}")
-print(f"{len(names)} files, {missing} missing")
+    problems.append(f"version {manifest['version']}, but the program has {version}")
+tool.report(problems, f"{len(names)} files")

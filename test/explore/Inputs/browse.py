@@ -40,7 +40,7 @@ def know(browser):
 
 
 def click(browser, selector):
-    browser.evaluate(f"document.querySelector({selector!r}).click()")
+    browser.of(selector, "click()")
 
 
 def move(browser, key, value):

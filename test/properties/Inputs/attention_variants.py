@@ -15,7 +15,7 @@ import re
 
 import tool
 from block import CP, TP, Block
-from check_closed_form import compare_block, compare_step, is_open, keeps_otherwise
+from check_closed_form import compare_block, compare_step, keeps_otherwise
 from closed_form import block_of
 from ftir import Program
 from job import Branch, Grouped, Job, Latent, attention_text, latent_text, text_of

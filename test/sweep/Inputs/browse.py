@@ -59,8 +59,7 @@ def check(browser, database, command):
         [column[0], "" if value is None else str(value)]
         for column, value in zip(cursor.description, cursor.fetchone())][1:])
     browser.drag(browser.centre("#close"))
-    expect("panel is closed",
-           browser.evaluate("document.querySelector('#panel').hidden"), True)
+    expect("panel is closed", browser.of("#panel", "hidden"))
 
     x, y = browser.evaluate(
         "(() => { const at = [...document.querySelectorAll('#parallel text')]"

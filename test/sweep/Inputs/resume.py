@@ -72,14 +72,6 @@ class Killer:
                 return
 
 
-def kill_whole(killer, job, database):
-    killer.finish(command(job, database, AXES))
-
-
-def kill_read(killer, job, database):
-    killer.finish(command(job, database, AXES), lambda: reader(database))
-
-
 def kill_shards(killer, job, database):
     shards = [f"{database}.{i}" for i in (1, 2)]
     for i, shard in enumerate(shards, 1):
@@ -90,11 +82,15 @@ def kill_shards(killer, job, database):
                   ended=database.exists)
 
 
-def kill_points(killer, job, database):
-    killer.finish(command(job, database, FEWER, *EMITTED))
-
-
-ROUNDS = {"database": (kill_whole, kill_read, kill_shards), "points": (kill_points,)}
+ROUNDS = {
+    "database": (
+        lambda killer, job, database: killer.finish(command(job, database, AXES)),
+        lambda killer, job, database: killer.finish(
+            command(job, database, AXES), lambda: reader(database)),
+        kill_shards),
+    "points": (
+        lambda killer, job, database: killer.finish(command(job, database, FEWER, *EMITTED)),),
+}
 
 
 def state(folder):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: examples.py FOLDER
 
-Runs the example that the help of each subcommand shows, in a folder that has its inputs.
+Runs the example that the help of each subcommand shows, in a folder whose `prepare.sh` makes its
+inputs.
 """
 
 import pathlib
@@ -9,22 +10,6 @@ import re
 import subprocess
 import sys
 
-JOB = """import "clusters/h100.toml" as pod
-model m { vocab = 32000  hidden = 1024  attention mha { heads = 16 }  ffn { }  layers = 16 }
-train { sequence = 1Ki  micro_batch = 1  global_batch = 64 }
-parallel { world = 8  pp = 2  zero = 1 }
-cluster : pod { nodes = 1 }
-"""
-CONFIG = """{"model_type": "llama", "vocab_size": 1024, "hidden_size": 64, "intermediate_size": 128,
- "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2}"""
-# What makes the inputs of the examples.
-PREPARE = """foretrace compile job.fore --emit=megatron -o run/
-foretrace compile job.fore --emit=chakra -o traces/
-foretrace compile job.fore --emit=simai -o workload.txt
-foretrace compile job.fore --emit=ir -o job.ftir
-foretrace sweep job.fore --sweep parallel.tp=1,2 --shard=1/2 -o shards/1.db
-foretrace sweep job.fore --sweep parallel.tp=1,2 --shard=2/2 -o shards/2.db
-foretrace export megatron job.fore -o train.log"""
 # Profiles need measured times, and servers a client.
 NOT_RUN = {"calibrate", "explore", "fit", "infer", "lsp"}
 
@@ -37,13 +22,7 @@ def run(command, folder):
 
 
 folder = pathlib.Path(sys.argv[1])
-for name in ("models", "shards"):
-    (folder / name).mkdir(parents=True)
-for name in ("job.fore", "old.fore", "new.fore"):
-    (folder / name).write_text(JOB, encoding="utf-8")
-(folder / "config.json").write_text(CONFIG, encoding="utf-8")
-run("foretrace fmt .", folder)
-for command in PREPARE.splitlines():
+for command in (folder / "prepare.sh").read_text("utf-8").splitlines():
     run(command, folder)
 help_text = subprocess.run(["foretrace", "--help"], capture_output=True, text=True,
                            check=True).stdout

@@ -100,9 +100,7 @@ def check_tables(browser, plan):
         ".map((each) => Number(each.dataset.value))")
     expect("one memory figure", max(peaks),
            max(stage["peak"] for stage in plan["stages"]))
-    expect("the tile has it, too", browser.evaluate(
-        "document.querySelector('#tile-peak [data-value]').dataset.value"),
-           str(max(peaks)))
+    expect("the tile has it, too", browser.of("#tile-peak [data-value]", "dataset.value"), str(max(peaks)))
 
 
 def check_bubble(browser, documents):
@@ -112,8 +110,7 @@ def check_bubble(browser, documents):
     shares = [part["share"] for each in times for part in each["parts"] if part["part"] == "waiting for stages"]
     wanted = (shares + [0])[0] if times else documents[0]["bubble"]
     tile = "waiting" if times else "bubble"
-    expect("one bubble", browser.evaluate(f"document.querySelector('#tile-{tile} [data-value]').dataset.value"),
-           str(wanted))
+    expect("one bubble", browser.of(f"#tile-{tile} [data-value]", "dataset.value"), str(wanted))
 
 
 def check_explanations(browser):

@@ -24,12 +24,10 @@ with opened(sys.argv[1]) as browser:
     expect("focus is seen", browser.evaluate(
         "getComputedStyle(document.activeElement).outlineStyle"), "solid")
     browser.press("Enter", "\r")
-    expect("panel", browser.evaluate(
-        "document.querySelector('#panel').hidden"), False)
+    expect("panel", browser.of("#panel", "hidden"), False)
     expect("its title", browser.evaluate(FOCUS), "panel-title")
     browser.press("Escape")
-    expect("panel closes", browser.evaluate(
-        "document.querySelector('#panel').hidden"))
+    expect("panel closes", browser.of("#panel", "hidden"))
     expect("focus returns", browser.evaluate(FOCUS), "tile/peak")
     tab_to(browser, "gantt")
     browser.press("+", "+")
@@ -48,8 +46,7 @@ with opened(sys.argv[1]) as browser:
     browser.press("Enter", "\r")
     expect("the other way", browser.evaluate(peaks), sorted(shown))
     tab_to(browser, "blocks/copy")
-    browser.evaluate("Object.defineProperty(navigator, 'clipboard', {value:"
-                     " {writeText: async (text) => { window.copied = text; }}})")
+    browser.put_clipboard()
     browser.press("Enter", "\r")
     rows = browser.evaluate("window.copied").splitlines()
     print(rows[0])

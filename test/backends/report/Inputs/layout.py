@@ -27,7 +27,7 @@ with opened(sys.argv[1]) as browser:
         browser.settle()
         expect(f"overlaps in the panel at {width}",
                browser.overlaps("#panel")["found"], [])
-        browser.evaluate("document.querySelector('#close').click()")
+        browser.of("#close", "click()")
     for theme in ("light", "dark"):
         browser.set_theme(theme)
         expect(f"theme {theme}", browser.evaluate(

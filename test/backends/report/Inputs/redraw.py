@@ -45,15 +45,13 @@ with opened(sys.argv[1]) as browser:
     browser.settle()
     expect("what the reader did", browser.evaluate(STATE), before)
     expect("other numbers", browser.evaluate(NUMBERS) != old)
-    expect("peak", browser.evaluate(
-        "document.querySelector('#panel .explained [data-value]')"
-        ".dataset.value"), str(max(
+    expect("peak", browser.of("#panel .explained [data-value]", "dataset.value"), str(max(
             int(stage["peak"]["value"])
             for stage in json.loads(other)["plan"]["stages"])))
     # Nothing listens twice.
     for _ in range(3):
         browser.evaluate(f"render({other})")
-    browser.evaluate("document.querySelector('#zoom-in').click()")
+    browser.of("#zoom-in", "click()")
     before_view, after = before[0], browser.evaluate("state.view")
     expect("one zoom for one click", round(
         (before_view[1] - before_view[0]) / (after[1] - after[0]), 6), 2)

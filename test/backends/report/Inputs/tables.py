@@ -25,10 +25,8 @@ with opened(sys.argv[1]) as browser:
     expect("one unit", browser.evaluate(
         "[...document.querySelectorAll('#volume-groups tbody .right')]"
         ".every((cell) => /^[<\\d., ]+$/.test(cell.textContent))"))
-    browser.evaluate(
-        "Object.defineProperty(navigator, 'clipboard', {value: {writeText:"
-        " async (text) => { window.copied = text; }}});"
-        "document.querySelector('[data-at=\"volume-groups/copy\"]').click()")
+    browser.put_clipboard()
+    browser.of('[data-at="volume-groups/copy"]', "click()")
     browser.settle()
     rows = list(csv.reader(browser.evaluate("window.copied").splitlines()))
     expect("copied", rows[1:], [

@@ -34,8 +34,7 @@ def centre_of(browser, box):
 def tip(browser, *place):
     browser.mouse("mouseMoved", *place)
     browser.settle()
-    return browser.text("#tip").split("\n") if not browser.evaluate(
-        "document.querySelector('#tip').hidden") else []
+    return browser.text("#tip").split("\n") if not browser.of("#tip", "hidden") else []
 
 
 plan = json.loads(pathlib.Path(sys.argv[2]).read_text(encoding="utf-8"))
@@ -51,8 +50,7 @@ with opened(sys.argv[1]) as browser:
     expect("end of the iteration", browser.evaluate("data.picture.length"),
            plan["time"])
     expect("updates", fills(browser, "update"), schedule["pp"])
-    browser.evaluate("document.querySelector('#timeline').scrollIntoView("
-                     "{behavior: 'instant'})")
+    browser.of("#timeline", "scrollIntoView({behavior: 'instant'})")
     of_step = tip(browser, *centre_of(browser, "({isStep}) => isStep"))
     expect("tip", of_step[0],
            "forward_step of micro-batch 0, chunk 0 of stage 0")
