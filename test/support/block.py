@@ -18,7 +18,8 @@ class Parameter:
     expert: bool = False   # of a routed expert
     tp_sum: bool = False   # its gradient is summed over tp in the step
     trained: bool = True   # has a gradient
-    tied: bool = False     # is the embedding table
+    table: bool = False    # is the embedding table
+    tied: bool = False     # is a copy of that
     core: bool = False     # read by core attention
     fp32: bool = False     # whatever the precision of the job
 

@@ -7,7 +7,6 @@ of an all-gather the gathered tensor, of a reduction the one before it, of an
 all-to-all or a broadcast the buffer of one rank, of a ring what a rank sends.
 """
 
-import dataclasses
 import functools
 import math
 
@@ -49,7 +48,7 @@ def embedding(b):
     is_cut = job.sp and job.positions != "learned"
     b.send(*batch(job, 8, 8, *mask_sizes(job)), ("reduce_scatter" if is_cut else "all_reduce", TP, whole),
            back=[("all_gather", TP, whole)] * job.sp)
-    b.own(job.padded_vocab // job.tp * job.hidden)
+    b.own(job.padded_vocab // job.tp * job.hidden, table=True)
     b.save("words", b.tokens, 8)
     if job.positions == "learned":
         b.own(job.sequence * job.hidden)
@@ -226,11 +225,12 @@ def round_up(number, step):
     return -(-number // step) * step
 
 
-def buffers_of(job, held, tables, is_table_first):
+def buffers_of(job, held, is_table_first):
     """The buffers of a chunk: of dense parameters, of tables of two stages with ZeRO 1, and of
-    experts, the last layers' first. With ZeRO 1 each parameter, and so each expert, begins at a multiple of 64, and a
-    buffer ends at one of 128 in each share (optimizer/param_layout.py)."""
+    experts, the last layers' first. With ZeRO 1 each parameter, and so each expert, begins at a
+    multiple of 64, and a buffer ends at one of 128 in each share (optimizer/param_layout.py)."""
     is_apart = job.ep > 1 or job.etp != job.tp or job.zero > 1
+    is_split = job.zero == 1 and job.pp > 1 and (job.tied or job.branch)
 
     def elements(p):
         each = job.experts.count // job.ep if p.expert else 1
@@ -239,20 +239,20 @@ def buffers_of(job, held, tables, is_table_first):
     parts = {}
     for p in held:
         is_expert = p.expert and is_apart
-        key = is_expert, job.zero == 1 and (p in tables) != is_table_first
+        key = is_expert, is_split and (p.table or p.tied) != is_table_first
         parts[key] = parts.get(key, 0) + elements(p)
     for (is_expert, _), size in sorted(parts.items()):
         step = math.lcm(job.size(sharers(Parameter(0, is_expert))), 128) if job.zero == 1 else 1
         yield Parameter(round_up(size, step), is_expert)
 
 
-def buffer_messages(job, stage, chunks, tables):
+def buffer_messages(job, stage, chunks):
     """Of the step's buffers, which hold all parameters of a chunk with the same sharers
     (distributed/param_and_grad_buffer.py): reductions and gathers. If any stage has
     experts, each has two optimizers, and each of them gathers all
     (DistributedOptimizer.step_with_ready_grads)."""
     is_table_first = stage > 0 and job.tied and not job.branch
-    buffers = [b for held in chunks for b in buffers_of(job, held, tables, is_table_first)]
+    buffers = [b for held in chunks for b in buffers_of(job, held, is_table_first)]
     is_apart = job.ep > 1 or job.etp != job.tp
     times = 2 if job.zero == 1 and is_apart and any(
         p.expert and p.trained for each in range(job.pp)
@@ -280,15 +280,12 @@ def step_messages(job, stage):
     chunks = [[p for p in chunk_parameters(job, stage, number) if p.trained]
               for number in range(job.vpp)]
     held = [p for of in chunks for p in of]
-    table = Parameter(job.padded_vocab // job.tp * job.hidden)
-    is_end = (job.tied or job.branch) and job.pp > 1 and stage in (0, job.pp - 1)
-    reduced, gathered = buffer_messages(job, stage, chunks if job.zero < 2 else [held], [
-        dataclasses.replace(table, tied=tied) for tied in (False, True)
-        if is_end and (tied or stage == 0)])
+    reduced, gathered = buffer_messages(job, stage, chunks if job.zero < 2 else [held])
     found = reduced + [
         ("all_reduce", TP, size(p for p in held if p.tp_sum))]
     if (job.tied or job.branch) and stage in (0, job.pp - 1):
-        found.append(("all_reduce", ("ends",), size([table])))
+        found.append(("all_reduce", ("ends",), size(
+            [Parameter(job.padded_vocab // job.tp * job.hidden)])))
     blocks = [b for n in range(job.vpp) for b in chunk(job, stage, n)]
     routers = blocks.count("moe")
     if "mtp" in blocks and job.layers[-1] == "moe":

@@ -55,7 +55,7 @@ def grouped_attention(b, name, reduces=True):
         b.send(("all_gather", TP, whole), back=[("reduce_scatter", TP, whole)])
     if norm == "head":
         for tensor, width in (("queries", query), ("keys", key)):
-            b.norm(tensor, job.head_dim, 0, tp_sum=True)
+            b.norm(tensor, job.head_dim, 0, None if g.kind == "gqa" else "rmsnorm", tp_sum=True)
     elif norm in ("all", "channel"):
         b.own(query // job.tp)
         b.own(job.kv_heads * job.head_dim // job.tp)
@@ -178,9 +178,10 @@ def kimi(b, name):
         b.duplicated(name, job.hidden, m.head_dim)
         b.column(tensor, m.head_dim, inner)
 
-    for outputs in (inner, inner, inner, m.heads):
-        b.column(name, job.hidden, outputs)
+    for _ in range(3):
+        b.column(name, job.hidden, inner)
     bottleneck("decay")
+    b.column(name, job.hidden, m.heads)
     if m.full_gate:
         b.column(name, job.hidden, inner)
     else:
