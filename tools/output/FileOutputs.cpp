@@ -4,7 +4,7 @@
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "tools/output/Exchange.h"
-#include "tools/output/FolderIdentity.h"
+#include "tools/output/StagingFolder.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

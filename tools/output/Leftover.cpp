@@ -113,3 +113,5 @@ void SignalHold::release() {
   unlock();
   (void)pthread_sigmask(SIG_SETMASK, &Before, nullptr);
 }
+
+void LeftoverFile::remove() noexcept { (void)::unlink(Path.c_str()); }

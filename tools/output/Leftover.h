@@ -4,7 +4,9 @@
 // ends the process, as the handler of a signal.
 #pragma once
 
+#include "llvm/ADT/StringRef.h"
 #include <csignal>
+#include <string>
 
 namespace foretrace {
 
@@ -63,6 +65,28 @@ private:
   void release();
 
   sigset_t Before;
+};
+
+/// Removes the file at a path when it is destroyed, or when a signal or an
+/// error ends the process; no matter if there is none.
+class LeftoverFile final : public Leftover {
+public:
+  explicit LeftoverFile(llvm::StringRef Path) : Path(Path) {
+    const SignalHold Hold;
+    expect();
+  }
+  ~LeftoverFile() {
+    const SignalHold Hold;
+    remove();
+    forget();
+  }
+
+  llvm::StringRef path() const { return Path; }
+
+private:
+  void remove() noexcept override;
+
+  const std::string Path;
 };
 
 } // namespace foretrace

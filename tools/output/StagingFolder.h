@@ -119,4 +119,9 @@ private:
   StagedFile *Last = nullptr;
 };
 
+/// Returns the same text for all paths of the folder \p Path, through links,
+/// `.` and
+/// `..`, whether or not it is there yet. Empty is where we stand.
+std::string identityOf(llvm::StringRef Path);
+
 } // namespace foretrace

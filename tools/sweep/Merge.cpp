@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/output/LeftoverFile.h"
+#include "tools/output/Leftover.h"
 #include "tools/sweep/Database.h"
 #include "tools/sweep/Schema.h"
 #include "llvm/ADT/StringMap.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Shell.h"
 #include "backends/CommandLine.h"
-#include "tools/output/LeftoverFile.h"
+#include "tools/output/Leftover.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -110,9 +110,7 @@ Expected<Outcome> capture(ArrayRef<std::string> Command) {
     Of.Code = -1;
     return Of;
   }
-  {
-    const Child Running(Process.Pid);
-  }
+  { const Child Running(Process.Pid); }
   Of.Code = sys::Wait(Process, /*SecondsToWait=*/std::nullopt, &Of.WhyNone)
                 .ReturnCode;
   Of.Output = Output.content();
