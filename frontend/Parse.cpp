@@ -2,7 +2,6 @@
 #include "frontend/Parse.h"
 #include "frontend/BuildAST.h"
 #include "frontend/Format.h"
-#include "frontend/SyntaxErrors.h"
 #include "frontend/TokenSource.h"
 #include "lang/SourceFiles.h"
 #include "lang/diagnostics/Frontend.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "frontend/SyntaxErrors.h"
 #include "frontend/TokenSource.h"
 #include "frontend/UnknownUnit.h"
 #include "lang/diagnostics/Frontend.h"

@@ -3,7 +3,7 @@
 #include "analysis/ModelParameters.h"
 #include "lang/diagnostics/Import.h"
 #include "tools/compiler/Compiler.h"
-#include "tools/importers/CheckpointIndex.h"
+#include "tools/importers/Importers.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/driver/ListMachines.h"
 #include "analysis/Caveats.h"
 #include "lang/Library.h"
 #include "tools/compiler/Compiler.h"
+#include "tools/driver/Listings.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"

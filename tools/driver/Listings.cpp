@@ -10,7 +10,6 @@
 #include "tools/compiler/AllKeys.h"
 #include "tools/compiler/Compiler.h"
 #include "tools/driver/Arguments.h"
-#include "tools/driver/ListMachines.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"

@@ -19,4 +19,11 @@ std::string mistakeInList(llvm::StringRef Name, bool IsAll);
 void list(llvm::StringRef Name, RowFormat As, bool IsExact, bool IsAll,
           llvm::raw_ostream &OS);
 
+/// Prints the rates of each device profile, the device that it was fitted on,
+/// the half-range of an estimate with it, and its source. Rates and memory are
+/// those of the cluster of that device.
+void listDevices(RowFormat As, bool IsExact, llvm::raw_ostream &OS);
+/// Prints the nodes, the device and the network of each cluster.
+void listClusters(RowFormat As, bool IsExact, llvm::raw_ostream &OS);
+
 } // namespace foretrace::driver

@@ -3,6 +3,7 @@
 // Changes of keys written into the text of a job.
 #pragma once
 
+#include "tools/compiler/Compiler.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
@@ -27,5 +28,13 @@ struct WrittenJob {
 WrittenJob writeChanges(llvm::StringRef Text,
                         llvm::ArrayRef<std::string> Changes,
                         llvm::StringRef Model = "");
+
+/// Returns the text of the job at \p Path, in the style of `fmt`, with the keys
+/// that \p Options give and those that are assumed. \p S is the job as
+/// \p Session has read it with these options. An error if a key has no place in
+/// the text.
+llvm::Expected<std::string> printJob(Compiler &Session, llvm::StringRef Path,
+                                     const ir::Spec &S,
+                                     FrontendOptions Options);
 
 } // namespace foretrace::explore

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/foretrace/JobOptions.h"
-#include "tools/explore/PrintedJob.h"
+#include "tools/explore/JobText.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/start/NewJob.h"
 

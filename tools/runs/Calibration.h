@@ -5,11 +5,22 @@
 
 #include "backends/megatron/Skeleton.h"
 #include "backends/megatron/Timing.h"
+#include "ir/model/Spec.h"
 #include "tools/runs/TraceReader.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
 #include <map>
 
 namespace foretrace::runs {
+
+/// As good as endless: what a link has whose messages take as long however
+/// large they are.
+inline constexpr int64_t EndlessBandwidth = 1'000'000'000'000'000;
+
+/// The costs as a TOML file; \p Comment is its first line.
+void writeProfile(const ir::CostSpec &C, llvm::StringRef Comment,
+                  llvm::raw_ostream &OS);
 
 /// Gathers the durations of a run that is as planned, then fits. What several
 /// ranks do together took as long as on the rank that came last: the others

@@ -4,7 +4,6 @@
 #include "ir/model/OpKinds.h"
 #include "tools/runs/Calibration.h"
 #include "tools/runs/Fit.h"
-#include "tools/runs/Profile.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/runs/TraceCalibrator.h"
 #include "backends/megatron/Replay.h"
+#include "tools/runs/Calibration.h"
 #include "tools/runs/Fit.h"
-#include "tools/runs/Profile.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 
