@@ -111,6 +111,13 @@ public:
 
   explicit ColumnEvaluator(const ExprCode &Code, std::shared_ptr<Storage> In =
                                                      std::make_shared<Storage>());
+  ColumnEvaluator(const ColumnEvaluator &) = delete;
+  ColumnEvaluator &operator=(const ColumnEvaluator &) = delete;
+  /// Another one may soon be where this one was.
+  ~ColumnEvaluator() {
+    if (In->User == this)
+      In->User = nullptr;
+  }
 
   /// Returns the values of a leaf, to be written before `run`.
   llvm::MutableArrayRef<int64_t> leaf(size_t Leaf) {
