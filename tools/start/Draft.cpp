@@ -6,6 +6,7 @@
 #include "lang/Library.h"
 #include "tools/compiler/Compiler.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
