@@ -311,6 +311,7 @@ void ImportedJob::write(raw_ostream &To) {
       OS << "\n";
       writeSection(Keyword, *S, OS, /*IsBroken=*/true);
     }
+  // The formatter drops an empty line before the first section.
   const std::optional<std::string> Styled = formatText(Text);
   To << (Styled && StringRef(Text).starts_with("\n") ? "\n" : "")
      << Styled.value_or(Text);

@@ -119,9 +119,8 @@ private:
   StagedFile *Last = nullptr;
 };
 
-/// Returns the same text for all paths of the folder \p Path, through links,
-/// `.` and
-/// `..`, whether or not it is there yet. Empty is where we stand.
+/// Returns the same text for all paths of the folder \p Path, through links, `.`
+/// and `..`, whether or not it exists yet. An empty path is the working folder.
 std::string identityOf(llvm::StringRef Path);
 
 } // namespace foretrace
