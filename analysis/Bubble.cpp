@@ -10,8 +10,8 @@ static Expr lacking(ExprScope P, Expr Stages, Expr MicroBatches) {
   return max(Stages + MicroBatches * -1, numberOf(P, 0));
 }
 
-/// Of steps that are run as written in a file, which fixes all of its numbers.
-/// Every stage has the same work: each micro-batch, forward and backward.
+/// Returns the bubble of a schedule from a file, which fixes all its numbers.
+/// Each stage runs every micro-batch forward and backward.
 static Expr bubbleOfRun(ExprScope P) {
   const Timeline Run(P->Schedule, unitTime);
   return numberOf(P, Run.length() - Run.work(0));

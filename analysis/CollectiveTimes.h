@@ -34,8 +34,8 @@ public:
 
   /// Returns the place of the ranks of \p G.
   LinkPlace placeOf(const ir::Group &G);
-  /// Returns that of a rank and one \p Distance stages later. Some of them may
-  /// be neighbours in a domain; the others decide.
+  /// Returns the place of a link to the rank \p Distance stages later. Some of
+  /// these pairs may be neighbours in a domain; the others decide.
   LinkPlace placeOfMessage(int64_t Distance);
 
   /// Returns the value of a key of a place (ir::keyOfPlace).

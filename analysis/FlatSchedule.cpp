@@ -92,7 +92,7 @@ std::vector<int64_t> FlatSchedule::durations(ActionDuration Duration) const {
   return Times;
 }
 
-/// As Rendezvous does: members arrive when their call begins.
+/// Members of a meeting arrive when their call begins, as in Rendezvous.
 template <typename TimeT>
 void FlatSchedule::enter(const Call &C, const TimeT &Clock,
                          llvm::ArrayRef<TimeT> Times,

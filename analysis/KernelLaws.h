@@ -82,7 +82,7 @@ template <typename RealT> struct ScoresShapeOf {
   RealT Scores; ///< on the rank
 };
 
-/// What laws read besides shapes, of a benchmark.
+/// The numbers of a benchmark that laws read besides shapes.
 class BenchmarkNumbers {
 public:
   using Real = double;
@@ -94,7 +94,7 @@ public:
   double number(double Value) const { return Value; }
   double peak(ir::TypeKind Operand) const;
   double bandwidth() const;
-  /// Of a benchmark there is none.
+  /// Returns nothing: a benchmark has no slowdown.
   std::optional<double> slowdown() const { return std::nullopt; }
 
 private:
@@ -102,7 +102,7 @@ private:
   const ir::DeviceSpec &Device;
 };
 
-/// The same of a job.
+/// The numbers of a job that laws read besides shapes.
 class JobNumbers {
 public:
   using Real = ir::RealExpr;

@@ -122,7 +122,7 @@ static RealExpr expertsOnRank(ExprScope P, const ValuesT &Values) {
   return {P.Sizes, P.Sizes.real(1)};
 }
 
-/// Of m k, k n and m n elements, m is the root of m k x m n / k n.
+/// With m k, k n and m n elements, m is the square root of m k x m n / k n.
 ProductShapeOf<RealExpr> foretrace::productShapeOf(ExprScope P, const Block &B,
                                                    const Op &O) {
   const Value &Left = B.Values[O.Operands[0]], &Right = B.Values[O.Operands[1]],

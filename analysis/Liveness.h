@@ -36,8 +36,8 @@ public:
   /// Peak of a phase: the first moment with the most memory. Backward has
   /// recomputed values, and the gradients from the following block.
   Moment most(ir::Phase Of) const;
-  /// The same, whatever the keys are: the largest of the moments of which none
-  /// has all that another one has.
+  /// Returns the largest moment for any keys: the maximum of all moments that
+  /// no other moment includes.
   ir::Expr any(ir::Phase Of) const;
 
 private:
@@ -65,8 +65,8 @@ private:
   const ir::Block &B;
   std::vector<ir::ValueId> Shared; ///< by value: whose storage it has
   std::vector<Storage> Storages;
-  /// Of all parameters, where ZeRO shares them after each micro-batch: from the
-  /// op that makes the first one on.
+  /// Gradients of all parameters, live from the op that makes the first one on,
+  /// if ZeRO shards them after each micro-batch.
   ir::Expr UnitGradients;
   int FirstGradient;
   int FirstBackward; ///< the first op after forward

@@ -20,8 +20,8 @@ struct MemoryStep {
   LayerCounts Saved;
 };
 
-/// Those of stage \p Index of \p P, in order: whatever its layers save and
-/// need, its peak in the schedule is at one of them.
+/// Returns the steps of stage \p Index at which its memory can peak, in order,
+/// whatever its layers save and need.
 std::vector<MemoryStep> memorySteps(const ir::Program &P, int64_t Index);
 
 /// Saved activations of stages with the same layers at their maximum.
@@ -40,8 +40,8 @@ struct SavedLayers {
   int64_t InFlight = 0; ///< micro-batches of all chunks at most
 };
 
-/// Those of the stages that \p S of \p P stands for. The lengths of lists are
-/// powers of two, so that jobs whose counts differ have lists of one length.
+/// Returns the saved layers of the stages of \p S. Lengths of lists are powers
+/// of two, so that jobs with other counts have lists of the same length.
 SavedLayers savedLayers(const ir::Program &P, const ir::Stage &S);
 
 } // namespace foretrace

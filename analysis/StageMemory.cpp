@@ -182,7 +182,7 @@ Expr StageMemories::anyMoment(unsigned Block, bool IsForward) {
   return *Known;
 }
 
-/// That of the stage with most.
+/// Returns the peak of the stage that needs most.
 Expr StageMemories::peakHere(const Stage &S) {
   std::optional<Expr> Most;
   for (int64_t Index = S.First; Index < S.First + S.Count; ++Index) {

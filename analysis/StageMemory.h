@@ -58,12 +58,12 @@ public:
   /// \p P is totalled.
   StageMemories(ir::ExprScope P, Validity For);
 
-  /// Returns that of stage \p Index, of this job; nothing if a size is beyond
-  /// 2^63.
+  /// Returns the memory of stage \p Index in this job; nothing if a size
+  /// exceeds 2^63.
   std::optional<StageMemory> of(int64_t Index);
   /// Returns all stages, in order; nothing if a size is beyond 2^63.
   std::optional<std::vector<StagesMemory>> all();
-  // Of a rank of the stages that \p S stands for:
+  // Memory of one rank of the stages that \p S represents:
   ir::Expr dummyWgradsOf(const ir::Stage &S);
   /// Weights, gradients, the optimizer's state and dummy wgrad buffers.
   ir::Expr staticOf(const ir::Stage &S);

@@ -14,11 +14,11 @@ namespace foretrace {
 struct CommunicationTime {
   Nanoseconds Exposed, Hidden;
 };
-/// Returns that of a step of kind \p Step for all of \p Layers.
+/// Returns the communication time of a step of kind \p Step for all \p Layers.
 CommunicationTime communicationOf(const ir::Program &P,
                                   const ir::LayerSequence &Layers,
                                   ir::ActionKind Step);
-/// Returns that of all ops of \p B, which runs once an iteration.
+/// Returns the communication time of all ops of \p B, run once per iteration.
 CommunicationTime communicationOf(const ir::Block &B);
 /// Returns the time of \p B, without what is hidden of collectives.
 Nanoseconds updateTime(const ir::Block &B);

@@ -65,7 +65,7 @@ Unit foretrace::unitOf(ExprScope P, const Block &B) {
 
 namespace {
 
-/// What a layer of a chunk is among.
+/// The layers of a chunk: their totals, and the sizes of the extreme ones.
 struct Neighbours {
   explicit Neighbours(ExprScope P)
       : Layers(numberOf(P, 0)), Elements(Layers), Smallest(Layers),

@@ -14,13 +14,13 @@ namespace foretrace {
 /// Whether there are any: ZeRO is 2 or 3.
 bool hasUnits(const ir::Program &P);
 
-/// What a layer of a block has in whole, of what ZeRO shares among more than
-/// one rank.
+/// The unsharded sizes of one layer of a block, of the values that ZeRO shards
+/// over more than one rank.
 struct Unit {
   ir::Expr Elements;
   ir::Expr LastBucket; ///< elements that are reduced last: not of experts
   ir::Expr Gathered;   ///< bytes of weights
-  /// Of those that are freed after the pass, and of gradients.
+  /// Bytes of the weights that are freed after the pass, and of gradients.
   ir::Expr Weights, Gradients;
   /// Whether all gradients are reduced at once: those of experts are apart.
   bool IsOneBucket;
@@ -44,7 +44,7 @@ Unit unitOf(ir::ExprScope P, const ir::Block &B);
 /// most; and layers behind one of another block count in whole.
 class ChunkUnits {
 public:
-  /// Of the chunks of \p S that are of one kind, an index into Stage::Chunks.
+  /// Makes the units of the chunks of one kind, an index into Stage::Chunks.
   ChunkUnits(ir::ExprScope P, const ir::Stage &S, unsigned Kind);
 
   /// Bytes while \p Block runs, beside those of its ops (analysis/Liveness.h).

@@ -11,7 +11,7 @@ namespace foretrace {
 llvm::ArrayRef<Backend> allBackends();
 /// The backend with that name, or null.
 const Backend *findBackend(llvm::StringRef Name);
-/// Of all, for a message.
+/// Returns the names of all backends, for diagnostics.
 std::string backendNames();
 
 // What the folder of each row defines: the struct of its options, their table,

@@ -143,7 +143,7 @@ Operation::Result Operation::comparison() {
   return mismatch();
 }
 
-/// Of two lists.
+/// Concatenates two lists.
 Operation::Result Operation::joined() {
   if (weigh(A) + weigh(B) > ListValue::MaxElements)
     return tooLong();

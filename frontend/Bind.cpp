@@ -23,7 +23,7 @@ static bool isSection(llvm::StringRef Keyword) {
   return llvm::is_contained(Known, Keyword);
 }
 
-/// Which of \p Sections others call \p Keyword; or empty.
+/// Returns which of \p Sections other tools call \p Keyword; empty if none.
 static llvm::StringRef
 findForeignSection(llvm::StringRef Keyword,
                    llvm::ArrayRef<llvm::StringRef> Sections) {

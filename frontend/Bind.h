@@ -183,8 +183,8 @@ private:
 llvm::StringRef guessSection(llvm::StringRef Keyword,
                              llvm::ArrayRef<llvm::StringRef> Sections);
 
-/// Reports a section that can't stand where it does; \p Sections are those
-/// that can.
+/// Reports a section that is not allowed at its place; \p Sections are the
+/// allowed ones.
 void reportSection(const ast::Word &Keyword, llvm::StringRef Parent,
                    llvm::ArrayRef<llvm::StringRef> Sections,
                    DiagnosticEngine &Diags);

@@ -14,7 +14,7 @@ using namespace foretrace;
 
 const Job::Declared *Binder::findModel(const ast::Word &Name) {
   llvm::SmallVector<llvm::StringRef> Names;
-  // The nearest declaration wins: the main file's stand last.
+  // The nearest declaration wins: the main file comes last.
   for (const Job::Declared &M : llvm::reverse(TheJob.Models)) {
     Names.push_back(M.Section->Label.Text);
     if (Names.back() == Name.Text)

@@ -15,15 +15,15 @@ namespace foretrace {
 ast::File buildFile(grammar::ForeParser::FileContext &Tree, SourceText Text,
                     DiagnosticEngine &Diags);
 
-/// The same for one expression.
+/// Builds the syntax tree of one expression.
 ast::ExprPtr buildExpression(grammar::ForeParser::ExpressionContext &Tree,
                              SourceText Text, DiagnosticEngine &Diags);
 
-/// The same for one that stands within something else.
+/// Builds the syntax tree of an expression that is part of another construct.
 ast::ExprPtr buildExpr(grammar::ForeParser::ExprContext &Tree, SourceText Text,
                        DiagnosticEngine &Diags);
 
-/// The same for the elements of an axis.
+/// Builds the syntax trees of the elements of an axis.
 std::vector<ast::Axis::Element>
 buildElements(grammar::ForeParser::GivenElementsContext &Tree, SourceText Text,
               DiagnosticEngine &Diags);

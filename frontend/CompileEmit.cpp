@@ -48,7 +48,7 @@ void EmitCompilation::read(SourceText Given) {
   }
 }
 
-/// All options in one file, a line each, so that a place tells which it is in.
+/// Makes one file with a line for each option, so that ranges identify it.
 std::optional<ir::EmitSpec>
 EmitCompilation::run(llvm::StringRef Backend,
                      llvm::ArrayRef<std::string> Options) {

@@ -123,7 +123,7 @@ static void addLayers(std::vector<KeyEntry> &Keys) {
 }
 
 std::vector<KeyEntry> foretrace::listKeys(const ir::Spec &Derived) {
-  // Of several sections of a kind the first that doesn't state a key counts.
+  // The first section of a kind that does not set a key has its default.
   llvm::DenseMap<ir::KeyId, std::string> Defaults;
   visitSpec(Derived, [&](const ir::FieldRow &Row, const auto &L) {
     using Status = typename std::decay_t<decltype(L)>::Status;

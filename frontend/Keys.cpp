@@ -41,7 +41,7 @@ static constexpr NumberType NumberTypes[] = {
     {"Duration", Dimension::Time, 0, 100, "ns", "us", "e3"},
 };
 
-/// Of `4K`, which is 4000 and mostly meant to be 4096.
+/// Warns of `4K`, which is 4000 but usually meant to be 4096.
 void KeyReader::warnOfDecimal(llvm::StringRef Name, const ExprValue &V,
                               int64_t Is) {
   static constexpr std::pair<llvm::StringRef, int64_t> Decimals[] = {

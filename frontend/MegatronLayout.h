@@ -19,7 +19,7 @@ struct MegatronLayout {
   /// predict further tokens, in the last one.
   bool AreEndsInPlace = true;
 
-  /// As a list of the language: `[2] + 5 * [2] + [1]`.
+  /// Returns the layout as a list of the language: `[2] + 5 * [2] + [1]`.
   std::string asList() const;
 };
 

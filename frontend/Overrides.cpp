@@ -41,7 +41,7 @@ static void readOverride(SourceText Given, const Scope &Names,
   }
 }
 
-/// They are one file, a line each, so that a place tells which it is in.
+/// Makes one file with a line for each override, so that ranges identify it.
 GivenOverrides foretrace::readOverrides(llvm::ArrayRef<std::string> Lines,
                                         const Scope &Names,
                                         SourceFiles &Sources,

@@ -173,7 +173,7 @@ public:
     return *this;
   }
 
-  /// Whether nobody will see it: the warning is ignored, or there are too many.
+  /// Returns whether it is not shown: it is ignored, or over the limit.
   bool isDropped() const { return Index == OfDropped; }
 
   /// What was reported.
@@ -249,8 +249,8 @@ public:
     return Clone;
   }
 
-  /// The same, for a job that is only tried: nobody reads its messages, so that
-  /// they need not say how errors can be mended.
+  /// Clones the engine for a job that is only tried. Its diagnostics are not
+  /// shown, so they need no fixes.
   DiagnosticEngine cloneForTrial() const {
     DiagnosticEngine Clone = cloneEmpty();
     Clone.ForTrial = true;

@@ -10,8 +10,8 @@
 
 using namespace foretrace;
 
-/// Of the words that are looked at: a distance takes time with the square of
-/// the length.
+/// The longest word that is compared: the time for a distance grows with the
+/// square of the length.
 static constexpr size_t LongestWord = 256;
 
 /// One slip per three letters of the shorter word, as compilers commonly allow:

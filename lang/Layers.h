@@ -13,8 +13,7 @@
 
 namespace foretrace::layers {
 
-/// A count, a condition, a dimension or a tensor: which of them, whoever reads
-/// it knows.
+/// A count, a condition, a dimension or a tensor; its reader knows which.
 struct Expr {
   enum class Kind : unsigned char {
     Number,      ///< Text has the digits

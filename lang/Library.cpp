@@ -69,7 +69,7 @@ const LibraryModel *foretrace::findNamedModel(llvm::StringRef Name) {
     if (llvm::any_of(
             idsOf(M),
             [&](llvm::StringRef Id) { return Id.equals_insensitive(Name); }) &&
-        // Of several, the one that is called so has no branch and all parts.
+        // Prefers the model with this title, which has no branch and all parts.
         (!Found || M.Title.equals_insensitive(path::filename(Name))))
       Found = &M;
   return Found;

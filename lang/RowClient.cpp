@@ -34,7 +34,7 @@ static std::string toCell(const DiagnosticProperty &P) {
   return join(std::get<std::vector<std::string>>(P.Value), ", ");
 }
 
-/// Of a property its value, of a note what it says of; empty if there is none.
+/// Returns the value of a property, or the subject of a note; else empty.
 static std::string findCell(const Diagnostic &D, StringRef Column) {
   for (const DiagnosticProperty &P : D.Properties)
     if (P.Name == Column)
@@ -74,7 +74,7 @@ public:
       Row.push_back(printable(cellOf(D, C.Name, Sources)));
     rows().write(Row);
   }
-  /// Those of nothing have a head, too.
+  /// Writes the header, even if there are no rows.
   void finish() override { rows(); }
 
 private:

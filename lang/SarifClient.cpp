@@ -111,7 +111,7 @@ void SarifClient::writeRegion(SourceRange Range, const SourceFiles &Sources) {
   J.attribute("endColumn", columnOf(End, Sources));
 }
 
-/// What `-D` gives is in no file.
+/// Writes a source position; a `-D` option is not in a file.
 void SarifClient::writeSource(SourceRange Range, const SourceFiles &Sources) {
   if (Sources.isCommandLine(Range.File))
     return writePart(Sources.line(Range.start()));
@@ -140,7 +140,7 @@ void SarifClient::writePlace(const Diagnostic &D, const SourceFiles &Sources) {
                      [&] { J.object([&] { writeArtifact(*D.At); }); });
 }
 
-/// Those that are nowhere are a part of the message.
+/// Writes the notes with a position. The others are part of the message.
 void SarifClient::writeNotes(const Diagnostic &D, const SourceFiles &Sources) {
   const auto IsPlaced = [](const Diagnostic &N) { return N.Range.isValid(); };
   if (none_of(D.Notes, IsPlaced))

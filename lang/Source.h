@@ -45,7 +45,7 @@ struct SourceRange {
 
   bool isValid() const { return File != FileId::None; }
   SourceLocation start() const { return {File, Begin}; }
-  /// What is nothing but the place where this begins.
+  /// Returns the empty range where this range begins.
   SourceRange atStart() const { return {File, Begin, Begin}; }
   /// From here to where \p Last ends, if that is in this file.
   SourceRange to(SourceRange Last) const {
@@ -85,7 +85,7 @@ public:
   SourceText part(llvm::StringRef Part) const {
     return {File, Part, rangeOf(Part).Begin};
   }
-  /// What stands at \p R, which lies in it.
+  /// Returns the text in \p R, which must be within this text.
   llvm::StringRef slice(SourceRange R) const {
     return Text.slice(R.Begin - Begin, R.End - Begin);
   }

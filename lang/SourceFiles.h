@@ -40,7 +40,7 @@ public:
   /// The path by which a file was opened, or what it was called.
   llvm::StringRef name(FileId File) const;
   SourceText text(FileId File) const;
-  /// What stands at \p Range; empty if it is nowhere.
+  /// Returns the text in \p Range; empty if it has no place.
   llvm::StringRef slice(SourceRange Range) const;
 
   /// Both from 1; columns are bytes.

@@ -22,7 +22,7 @@ static SourceMgr::DiagKind getKind(Severity Level) {
   llvm_unreachable("unknown severity");
 }
 
-/// Longer lines are not shown: nobody finds the caret under them.
+/// Longer lines are not shown: the caret would be too hard to find.
 static constexpr size_t MaxShownLine = 1000;
 
 /// Whether the line of \p At is short enough to show, and text: a terminal

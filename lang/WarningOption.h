@@ -8,13 +8,13 @@
 
 namespace foretrace {
 
-/// Of one warning, or of all: it is an error, or it is not shown.
+/// A setting of one warning, or of all: they are errors, or not shown.
 struct WarningOption {
   bool IsError;
   std::optional<diag::Id> Id; ///< none: all
 
   void applyTo(DiagnosticEngine &Diags) const;
-  /// As it is read.
+  /// Returns the text that parseWarningOption reads.
   std::string text() const;
 };
 

@@ -9,8 +9,8 @@ using namespace foretrace::ir;
 
 namespace {
 
-/// What layers weigh, what each micro-batch adds that a stage has not yet run
-/// backward, and what the last of the layers needs besides while it runs.
+/// The weight of layers: what they always weigh, what each micro-batch adds
+/// that has not run backward yet, and what the last layer needs while it runs.
 struct Weight {
   int64_t Fixed = 0, PerBatch = 0, Running = 0;
   int64_t with(int64_t Batches) const { return Fixed + PerBatch * Batches; }
@@ -20,7 +20,7 @@ struct Weight {
     return {Fixed + Next.Fixed, PerBatch + Next.PerBatch,
             std::max(Running - Next.PerBatch, Next.Running)};
   }
-  /// So many of the same.
+  /// Returns the weight of \p Count such layers.
   Weight operator*(int64_t Count) const {
     return {Fixed * Count, PerBatch * Count, Count == 0 ? 0 : Running};
   }
@@ -103,7 +103,7 @@ static int64_t runningOf(const Program &Of, const Block &B) {
   return Most;
 }
 
-/// Nothing if it overflows.
+/// Returns the weight of a layer of \p B; nothing if it overflows.
 std::optional<Weight> Balancer::weigh(const Block &B) const {
   auto Known = [](auto Fixed, Bytes PerBatch) -> std::optional<Weight> {
     if (Fixed.isOverflow() || PerBatch.isOverflow())
@@ -209,9 +209,9 @@ int64_t Balancer::takeRuns(Position &At, Filling &F, int64_t Most) const {
   return Taken;
 }
 
-/// As many layers as fit into \p Limit on a stage, \p Most at most. Whole
-/// periods are taken at once: what it costs depends on how many different
-/// layers there are, not on how many.
+/// Takes as many layers as fit into \p Limit on a stage, at most \p Most. Takes
+/// whole periods at once, so that the work depends on the number of different
+/// layers only.
 int64_t Balancer::take(Position &At, int64_t Stage, int64_t Limit,
                        int64_t Most) const {
   Filling F{batches(Stage), Limit, Stage == 0 ? Embedding : Weight(),

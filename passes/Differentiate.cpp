@@ -65,9 +65,9 @@ private:
 
 } // namespace
 
-/// As in PyTorch a gradient is of its value's type; but those of parameters are
-/// made in the type they are summed in over micro-batches, as Megatron-LM's
-/// fused kernels add to `main_grad` (core/tensor_parallel/layers.py).
+/// Makes a gradient of its value's type, as PyTorch does. Gradients of
+/// parameters have the type of sums over micro-batches, as Megatron-LM's fused
+/// kernels add to `main_grad` (core/tensor_parallel/layers.py).
 ValueId Differentiator::newGradient(ValueId Of) {
   TensorType Type = B.Values[Of].Type;
   if (isParam(Of))
@@ -125,7 +125,7 @@ Differentiator::activeOperands(OpId Forward) const {
   return Active;
 }
 
-/// What the backward op reads of what \p Forward read and made.
+/// Returns the operands and results of \p Forward that its backward op reads.
 llvm::SmallVector<ValueId, 6>
 Differentiator::savedFor(OpId Forward, llvm::ArrayRef<ValueId> Active) const {
   const Op &O = B.Ops[Forward];
@@ -177,7 +177,7 @@ void Differentiator::inputGradient(OpId Forward) {
 /// off.
 void Differentiator::paramGradients(OpId Forward) {
   const llvm::SmallVector<ValueId, 3> Operands = B.Ops[Forward].Operands;
-  // That of the first result, unless only others are used.
+  // Uses the gradient of the first result, unless only others are used.
   const auto Used = llvm::find_if(B.Ops[Forward].Results, [&](ValueId V) {
     return gradientOf(V).isValid();
   });

@@ -31,8 +31,8 @@ struct GradientBuffer {
 struct GradientBucket {
   llvm::StringRef Name; ///< "dense" or "expert": whose group it is
   GradientBuffer All;
-  /// Those of weights that are gathered, or else stored, in a type with scales,
-  /// and the others. They are reduced together.
+  /// Gradients of weights that are gathered, or else stored, in a type with
+  /// scales, and all other gradients. They are reduced together.
   GradientBuffer Scaled, Plain;
   /// The chunk that has them, if it is one of several.
   std::optional<int64_t> Chunk = std::nullopt;

@@ -52,7 +52,7 @@ private:
   bool IsByOp = false;
   llvm::StringSet<> Saved; ///< names of ops whose results are, if by op
   std::vector<Part> Parts;
-  /// Of norms that are part of another op, by their names.
+  /// Modules of norms that are part of another op, by name.
   llvm::StringMap<ir::ModuleId> ModuleOf;
 };
 

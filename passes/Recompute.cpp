@@ -110,7 +110,7 @@ bool Recomputer::isOfLoss(OpId Id) const {
          llvm::none_of(O.Results, [&](ValueId V) { return isRead(V); });
 }
 
-/// What an op of \p Reader, if that is a part, finds where \p V was.
+/// Returns the value that an op of \p Reader (or of no part) reads for \p V.
 ValueId Recomputer::readBy(const Part *Reader, ValueId V) const {
   auto It = Again.find(V.Index);
   if (It == Again.end())

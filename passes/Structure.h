@@ -116,10 +116,10 @@ public:
   /// What the checks say, without the figures: an accepted job may still be
   /// foreign, or have one beyond 2^63.
   Verdict check();
-  /// Of a rejected job: which check of the program is the first that does not
-  /// hold. That is also the first that the compiler reports.
+  /// Returns the first check that a rejected job does not pass. The compiler
+  /// reports the same check first.
   size_t violated() const { return Violated; }
-  /// Of an accepted job.
+  /// Returns a figure of an accepted job.
   int64_t figure(size_t Result) { return Figures.value(Result); }
 
 private:
@@ -137,7 +137,7 @@ struct ColumnStorage {
   Shared Figures = std::make_shared<ir::ColumnEvaluator::Storage>();
 };
 
-/// The same for blocks of jobs.
+/// Jobs of a structure, evaluated in blocks.
 class StructureColumns {
 public:
   static constexpr size_t BlockSize = ir::ColumnEvaluator::BlockSize;
@@ -155,7 +155,7 @@ public:
   void run(size_t Count);
   Verdict verdict(size_t Job) const { return Verdicts[Job]; }
   size_t violated(size_t Job) const { return Violated[Job]; }
-  /// Of an accepted job.
+  /// Returns a figure of an accepted job.
   int64_t figure(size_t Job, size_t Result) const {
     return Figures.values(Result)[Places[Job]];
   }

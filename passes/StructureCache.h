@@ -9,8 +9,8 @@
 
 namespace foretrace {
 
-/// What these passes made of each structure that was seen twice: who compiles a
-/// single job is not to pay for a copy.
+/// The results of these passes for each structure that occurred twice; a single
+/// job does not pay for a copy.
 class StructureCache {
 public:
   /// The passes, `derive` not among them.

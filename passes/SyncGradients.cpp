@@ -157,7 +157,7 @@ void Synchronizer::updateExpertBias(BlockBuilder &Build) {
   sum(Build, Counts, Buffers.ExpertBias, /*Sharded=*/false);
 }
 
-/// What one rank has, on every rank of \p To.
+/// Broadcasts the value of one rank to all ranks of \p To.
 static ValueId broadcast(BlockBuilder &Build, ValueId V, const Group &To) {
   Block &B = Build.block();
   ValueId Known = Build.derived(V, "broadcast");

@@ -64,8 +64,8 @@ struct Params {
 };
 Params countParams(const GeneratorJob &J);
 
-/// Of the embedding: the table of words, in several copies, and a row for each
-/// position.
+/// Return the parameters of the embedding: of the word table, in several
+/// copies, and of a row for each position.
 Elements countWords(const GeneratorJob &J);
 Elements countPositions(const GeneratorJob &J);
 

@@ -239,7 +239,7 @@ void MegatronLayers::forward() {
   }
 }
 
-/// Nothing of the experts: what they send backward is worked out and dropped.
+/// Skips the experts: the generator drops what they send backward.
 void MegatronLayers::backward() {
   for (int64_t I = J.Layers; I-- > 0;) {
     for (const Linear &L : Attention)
@@ -299,7 +299,7 @@ void Megatron::init() {
   setUp(LoggedComm::AllGather, dataParallel(), 64);
 }
 
-/// What the data loader of the first rank of tp tells the others.
+/// Logs the broadcasts of the data loader on the first rank of tp.
 void Megatron::batch() {
   for (int64_t Size : {int64_t(40), 8 * (J.World + J.Sequence * J.MicroBatch)})
     Out.send({LoggedComm::Broadcast, tensorParallel(), Size, "forward_step",

@@ -24,8 +24,8 @@ constexpr llvm::StringRef Allowable[] = {
 #include "backends/aicb/AicbAllowable.def"
     "aicb-ignored"};
 
-/// What can be tested: the last one is a matrix product, which is no message,
-/// and its size no number of bytes.
+/// Operations that can be tested: all but the last row, a matrix product, which
+/// is not a message and whose size is not in bytes.
 constexpr llvm::StringRef Comms[] = {
 #define COMM(ENUMERATOR, WORD) WORD,
 #include "backends/aicb/Comms.def"

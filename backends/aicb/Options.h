@@ -30,7 +30,7 @@ struct Options {
   aicb::Version Version = aicb::Version::V2025_12;
   std::vector<std::string> Allow; ///< slugs of diagnostics
   LoggedComm Tested = LoggedComm::AllReduce;
-  // As the generator's command line has them.
+  // Options of the generator's command line, with its defaults.
   int64_t Epochs = 1, PpRank = -1;
   bool Computes = false, Amp = false, Contiguous = false, OverStages = false;
   int64_t ReduceBucket = 500000000, GatherBucket = 500000000;

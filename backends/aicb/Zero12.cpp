@@ -119,8 +119,8 @@ std::vector<Piece> Zero12::piecesOfBucket() const {
 }
 
 void Zero12::flush(llvm::StringRef Phase) {
-  // Pieces that were joined may begin after their end, if the bucket goes round
-  // the model: their size is negative, here as there.
+  // A joined piece may begin after its end if the bucket wraps around the
+  // model. Its size is then negative, as in the generator.
   if (SendsToOwners)
     for (const Piece &P : piecesOfBucket())
       Out.send({LoggedComm::Reduce, dataParallel(),

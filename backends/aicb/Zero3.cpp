@@ -109,7 +109,7 @@ void Zero3::gatherAlone(size_t I) {
   compute(All[I]);
 }
 
-/// What is here already is not computed with.
+/// Parameters that are already gathered cause no computation.
 void Zero3::gatherAhead(size_t I) {
   std::vector<size_t> Gathered;
   int64_t Elements = 0;
@@ -135,7 +135,7 @@ void Zero3::gatherAhead(size_t I) {
     compute(All[Taken]);
 }
 
-/// As long as no order is known, parameters that should persist don't.
+/// Until an order is known, even parameters that should persist are released.
 void Zero3::release(size_t Use) {
   const size_t I = parameterOf(Use);
   if (isOrderKnown() &&

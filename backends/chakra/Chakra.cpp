@@ -251,7 +251,7 @@ static RankList classRanks(const Program &P, const RankMap &Map) {
   return Ranks;
 }
 
-/// Which rank's trace stands for which ranks.
+/// Writes which ranks each trace represents.
 static void writeClasses(const Program &P, const RankMap &Map,
                          llvm::raw_ostream &OS) {
   llvm::json::OStream J(OS, 2);

@@ -23,8 +23,8 @@ constexpr llvm::StringLiteral BeforeHalfRange = "\u00b1",
 struct Figure {
   /// All ranks together may do more than 2^63 FLOPs.
   std::variant<__int128, std::string, IndexRange> Value;
-  /// Of Figures::Sizes, what it follows from; none of what only counts. Beyond
-  /// 2^63 it has no value.
+  /// The expression in Figures::Sizes from which a value follows; none for mere
+  /// counts. It has no value beyond 2^63.
   std::optional<ir::ExprId> From = std::nullopt;
 
   Figure(std::string Words) : Value(std::move(Words)) {}
@@ -86,10 +86,10 @@ struct Figures {
   std::vector<FigureTable> Tables;
   std::vector<std::string> Notes; ///< conventions, and what is left out
   ir::ExprTable Sizes;            ///< of the program, and of figures
-  /// Bytes of memory that a device has, if a rank needs more: who has the job
-  /// can look for changes with which it fits.
+  /// Memory of a device in bytes, if a rank needs more: changes with which the
+  /// job fits can then be searched.
   std::optional<int64_t> ExceededRoom = std::nullopt;
-  /// Who has the job can look for changes that make the iteration shorter.
+  /// Whether changes that shorten the iteration can be searched.
   bool IsOfTime = false;
 
   /// The one of that key, or null.

@@ -18,8 +18,8 @@ using namespace foretrace::option;
 using namespace foretrace::flops;
 
 struct flops::Options : FlopConvention, FigureOptions {
-  /// Of an iteration, in ns; option::SpanOrEstimate::EstimatedTime if it is to
-  /// be estimated.
+  /// The time of an iteration in ns; option::SpanOrEstimate::EstimatedTime if
+  /// it is estimated.
   std::optional<int64_t> Time;
   /// The other options have no effect on functions of Megatron.
   flops::Convention Convention = Convention::Exact;

@@ -54,15 +54,15 @@ private:
   OutputStream &OS;
   ir::RankMessages Messages;
   std::vector<bool> Computes; ///< by task
-  /// What sends that nobody waits for wait for themselves: what follows them
-  /// may begin then. (`irequires` would say it, but LogGOPSim goes back in
-  /// time.)
+  /// Dependencies of sends that no task waits for. Tasks after such a send
+  /// depend on these instead. (`irequires` would express this, but makes
+  /// LogGOPSim go back in time.)
   std::map<int64_t, Ids> LeftAlone;
 };
 
-/// What does an operation. A send would wait for a computation on its own
-/// processor, so it has another; so have receives: when their message is there
-/// already, LogGOPSim sets back the clock of a busy one.
+/// Processors of a rank. A send would wait for a computation on the same
+/// processor, so sends have their own. So do receives: LogGOPSim sets back the
+/// clock of a busy processor if the message has already arrived.
 enum class Cpu { Computations, Sends, Receives, Joins };
 
 } // namespace
@@ -158,7 +158,7 @@ void GoalWriter::communicate(int64_t Id, const TaskMessages &Of,
     requireTasks({Id}, Before);
 }
 
-/// Those who compute follow each other, so the last of them is enough.
+/// Computations run one after the other, so only the last one is needed.
 GoalWriter::Ids GoalWriter::needs(const Task &T) const {
   Ids Before;
   for (llvm::ArrayRef<int64_t> Some :

@@ -27,7 +27,7 @@ struct LevelName : KindBase {
   static std::string show(Level L) { return getName(L).str(); }
   static bool read(const Attribute &A, Level &Into, DiagnosticEngine &Diags) {
     const std::optional<size_t> I = findText(A, words());
-    // Of a level that is none no pass is to say anything.
+    // An unknown level selects `spec`, so that no pass reports errors.
     Into = I ? static_cast<Level>(*I) : Level::Spec;
     if (!I)
       Diags.report(A.Range, diag::UnknownLevel, A.Text);

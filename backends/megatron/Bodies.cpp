@@ -63,8 +63,8 @@ static Direction stepOf(const ir::Op &O) {
                                        : Direction::Backward;
 }
 
-/// Who takes part: experts of several ranks each are spread over those, too,
-/// whatever traces call their group.
+/// Returns the ranks that take part. Experts that are sharded over several
+/// ranks span these, too, whichever group the trace names.
 static const ir::ProcessGroup &ranksOf(const CallText &Call, const ir::Op &O) {
   const bool IsOverBoth =
       O.Group.spans(ir::Axis::Etp) && Call.Group == GroupKind::Exp;
@@ -96,7 +96,7 @@ std::vector<SubOperation> CallMaker::run(Direction Of) {
     if (!Pending.empty() && Pending.back().second->For != O.For)
       addPending();
     const CollectiveRule *Rule = findRule(P, B, O, How);
-    // What is read is broadcast in get_batch.
+    // Input data is broadcast in get_batch.
     if (Rule && Rule->Fate == Fate::Logged && O.Kind != ir::OpKind::Broadcast)
       Pending.emplace_back(Rule, &O);
   }

@@ -9,8 +9,8 @@
 
 namespace foretrace::megatron {
 
-/// What one rank holds of each dimension of a value. \p P takes in what they
-/// follow from.
+/// Returns the size of each dimension of a value on one rank. \p P receives the
+/// expressions that these follow from.
 Extents localExtents(ir::ExprScope P, const ir::TensorType &T,
                      const ir::Layout &L);
 

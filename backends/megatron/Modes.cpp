@@ -57,7 +57,7 @@ struct Traced {
 /// A mode that no recorded trace has.
 struct UnseenMode {
   StringLiteral Name;
-  /// What says that \p T has it, or null.
+  /// Returns the place in the job that sets the mode, or null.
   const SourceRange *(*Find)(const Traced &T);
 };
 
@@ -114,8 +114,8 @@ static void warnOfRefused(const Traced &T, DiagnosticEngine &Diags) {
             "`dispatcher = alltoall` stops at an assertion in v2");
 }
 
-/// With one stage, or several chunks of one, no version comes to the end of its
-/// first iteration.
+/// With one stage, or several chunks per stage, no version of the
+/// instrumentation completes its first iteration.
 static void warnOfEndless(const Traced &T, DiagnosticEngine &Diags) {
   const ir::ParallelSpec &Par = T.parallel();
   const auto Endless = [&](SourceRange Range, const llvm::Twine &Mode) {

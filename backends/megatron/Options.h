@@ -21,8 +21,8 @@ struct Options {
   std::optional<megatron::Durations> Durations;
 };
 
-/// Whether rows have times. Those that nobody asked for are left out of a trace
-/// that is too long for them.
+/// Returns whether rows have times. Unless the job asks for times, a trace that
+/// is too long for them has none.
 bool hasDurations(const Options &O, const ir::Program &P);
 
 } // namespace foretrace::megatron

@@ -33,7 +33,7 @@ public:
   /// From the start of each stage to its last row of a micro-batch.
   std::vector<int64_t> pipelines() const;
 
-  // What the engine asks.
+  // The interface that ir::Rendezvous calls.
   bool begin(size_t Actor);
   size_t parts(size_t Actor) const {
     return Stages[Actor].Until - Stages[Actor].At;
@@ -70,9 +70,9 @@ Simulation::Simulation(const ir::Program &P, const Skeleton &S,
     }
 }
 
-/// How many stages take part in a row. Ranks of one stage are alike, so whoever
-/// only meets these waits for nobody. The embedding is reduced by the first and
-/// the last stage; before an update the norm of all gradients is known to all.
+/// Returns how many stages take part in a row. Ranks of one stage are alike and
+/// need not wait for each other. The first and the last stage reduce the
+/// embedding; all stages exchange the gradient norm before an update.
 int64_t Simulation::members(const TraceRow &R) const {
   if (IsAlone) // there are no neighbours to wait for
     return 1;

@@ -108,7 +108,7 @@ bool Rows::take(const ir::Action &A) {
   return Running;
 }
 
-/// One micro-batch on one rank that talks to nobody.
+/// Visits the rows of one micro-batch on one rank without communication.
 static void
 forEachScalingRow(const StageBodies &B, const ir::Schedule &S, int64_t Stage,
                   llvm::function_ref<bool(const TraceRow &)> Visit) {

@@ -39,7 +39,7 @@ private:
   ir::ExprScope P;
   const ir::Block &Step;
   const Instrumentation How;
-  // What the step reduces, in elements of one rank.
+  // Elements on one rank that the step reduces.
   ir::Expr Dense, Expert;
   bool HasExpertBuffer = false;
   bool IsTied; ///< and two stages hold a copy of the word embedding
@@ -210,8 +210,8 @@ std::vector<RowBody> foretrace::megatron::makeStepRows(ir::ExprScope P,
   return StepRowMaker(P, S, How).run();
 }
 
-/// What traces call the ranks that hold the same parameters as \p O moves: not
-/// all of them tell those of experts.
+/// Returns the group that traces name for the ranks with the parameters that
+/// \p O moves. Not all versions distinguish that of experts.
 static GroupKind groupKindOf(const ir::Op &O, const ir::Program &P,
                              Instrumentation How) {
   const bool IsV2b = How.Dialect == Dialect::V2b;

@@ -28,7 +28,7 @@ int64_t Timing::measured(StringRef Name) const {
   return T ? T->nanoseconds().value() : 0;
 }
 
-/// As far as it is less than what nothing takes longer than.
+/// Rounds \p Time, limited to MaxTime.
 static int64_t bounded(double Time) {
   return std::llrint(std::min(Time, static_cast<double>(Timing::MaxTime)));
 }

@@ -74,7 +74,7 @@ public:
   static Extent received() { return Extent(); }
 
   bool isReceived() const { return Size < 0; }
-  /// Of one that is a number.
+  /// Returns the size, which must be a number.
   int64_t size() const { return Size; }
   /// Its expression; invalid for a number without one.
   ir::ExprId from() const { return From; }

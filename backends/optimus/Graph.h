@@ -50,7 +50,7 @@ struct Step {
   std::vector<unsigned> Arguments; ///< values, in order
   unsigned Result;
   int64_t Layer; ///< -1 outside of layers
-  /// Of the module, and of modules before it that are no leaves.
+  /// Parameters of the module and of the non-leaf modules before it.
   int64_t Parameters;
 };
 

@@ -51,7 +51,7 @@ struct PartitionJob {
   /// The ranks at the same place of all stages.
   std::vector<int64_t> pipelineOf(int64_t Rank) const;
   int64_t bytesOf(unsigned Value) const;
-  /// Nothing after the last stage.
+  /// Returns the payload behind a stage: nothing after the last one.
   Payload payloadAfter(int64_t Stage) const;
   /// The node of the split graph behind the submodule before \p Stage.
   llvm::StringRef firstNodeFor(int64_t Stage) const;

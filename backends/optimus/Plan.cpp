@@ -48,7 +48,7 @@ void Planner::addLeaf(PlannedStage &S, const Step &Of) {
   S.Parts.back().Leaves.push_back(Of.Result);
 }
 
-/// What stands between two leaf calls is of the stage of the second.
+/// Assigns steps between two leaf calls to the stage of the second call.
 void Planner::assign(llvm::ArrayRef<int64_t> Ends) {
   size_t At = 0;
   int64_t Calls = 0;

@@ -99,7 +99,7 @@ void TrackWriter::slice(StringRef Name, StringRef Category, int64_t Start,
      << "}}";
 }
 
-/// Of what begins together; the first one stands for all that they share.
+/// Returns the arguments of actions that begin together.
 std::string TrackWriter::argsOf(Actions Of) const {
   std::string Args;
   llvm::raw_string_ostream OS(Args);

@@ -11,7 +11,7 @@ using namespace foretrace;
 using namespace foretrace::ir;
 using namespace foretrace::plan;
 
-/// Of all stages, by first use.
+/// Returns the groups of all stages, by first use.
 static std::vector<Group> groupsOf(const Program &P) {
   std::vector<Group> Groups;
   for (const Stage &S : P.Stages)
@@ -186,7 +186,7 @@ void foretrace::plan::writeTables(const Program &P, const PlanRows &R,
                 describe(R.Times->Total.value(), FigureUnit::Time, IsExact));
 }
 
-/// Returns what programs read: the numbers, which have no titles, and tables.
+/// Returns the plan for programs: numbers, which have no titles, and tables.
 static Figures figuresOf(const Program &P, const PlanRows &R) {
   Figures F{"foretrace.plan/2", {}, {}, {}, {}};
   auto Add = [&](llvm::StringLiteral Key, FigureUnit U, Figure Is) {

@@ -25,7 +25,7 @@ struct PlanRows : Partition {
   /// All figures of the kinds of stages of the program.
   FigureTable Stages;
   Peak Most;
-  /// Of an estimate, if it was asked for; with the stages of the program.
+  /// The estimate, for the stages of the program; null if not requested.
   const IterationTime *Times = nullptr;
 };
 

@@ -57,7 +57,7 @@ unsigned Explanations::add(const ExprTable &Sizes, ExprId Of) {
   if (const auto It = Known.find({&Sizes, Of.Index}); It != Known.end())
     return It->second;
   Term T = make(Sizes, Of);
-  // What a key is called says which it is, but for counts of stages.
+  // Its name identifies a key, except for counts of stages.
   Content Same{T.Key ? "key " + T.Key->Name : T.Op.str(), T.Value, T.Of};
   const auto [It, IsNew] =
       Alike.try_emplace(std::move(Same), static_cast<unsigned>(All.size()));

@@ -54,7 +54,7 @@ private:
   void text(int64_t X, int64_t Y, llvm::StringRef Class, llvm::StringRef Text);
   void legend();
   bool has(ActionKind K) const;
-  /// Of a length of time.
+  /// Returns the width of a duration.
   int64_t width(int64_t Time) const {
     return static_cast<int64_t>(static_cast<__int128>(Time) * Width / Length);
   }

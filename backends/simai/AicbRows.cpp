@@ -28,7 +28,7 @@ WorkloadRow AicbGenerator::row(llvm::StringRef Name, ColumnTimes Ns,
   return R;
 }
 
-/// Timed tables know that one rank has nobody to talk to.
+/// Timed tables omit collectives over a single rank.
 AicbMessage AicbGenerator::tensorParallel(Comm C, Bytes Size) const {
   return {J.Timed && J.Tp == 1 ? Comm::None : C, Size};
 }

@@ -106,8 +106,8 @@ void RowMaker::addCollective(ForwardOp &U, const ir::Op &O) {
     Add(U.BackwardMessages);
 }
 
-/// What doesn't communicate is time of the unit before it; at the start of a
-/// block, of the first that does.
+/// Adds the time of a unit without communication to the unit before it, or at
+/// the start of a block to the first unit that communicates.
 void RowMaker::mergeSilentUnits() {
   std::vector<ForwardOp> Merged;
   ForwardOp Leading;

@@ -21,10 +21,10 @@ struct BlockRows {
   std::vector<Unsayable> Missing;
 };
 
-/// Makes the rows of \p B. A row stands for a forward op that communicates and
-/// the ops around it that don't; further messages of the same direction get
-/// rows of their own, without time. Messages over dp stand in the third column
-/// whenever they happen.
+/// Makes the rows of \p B. A row represents a forward op that communicates and
+/// the ops around it that do not. Further messages of the same direction have
+/// rows of their own, without time. Messages over dp are always in the third
+/// column.
 BlockRows rowsOf(const ir::Program &P, const ir::Block &B, const TableWords &W);
 
 /// The rows of a step: one for each op, the last first, since the simulator

@@ -32,7 +32,7 @@ struct Gpu : KindBase {
                    DiagnosticEngine &);
 };
 
-/// In bytes/s; without its unit a rate would be next to nothing.
+/// In bytes/s. A number without a unit would be a tiny rate.
 struct Rate : KindBase {
   static std::string expected() { return "a rate of at least 1 MB/s"; }
   static bool read(const ir::Attribute &A, std::optional<double> &Into,

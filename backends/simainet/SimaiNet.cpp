@@ -104,7 +104,7 @@ bool simainet::check(const EmitRequest &Request, const Options &,
   return Diags.errorCount() == Before;
 }
 
-/// Of the table of `emit simai`, from the folder \p Dir.
+/// Returns the path of the table of `emit simai`, seen from \p Folder.
 static std::string pathOfTable(const EmitRequest &Request,
                                llvm::StringRef Folder) {
   DiagnosticEngine Known; // `emit simai` reports these

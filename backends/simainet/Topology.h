@@ -32,8 +32,8 @@ struct Topology {
   int64_t links() const;
 };
 
-/// Of \p World devices of \p C, in whole servers. A message that the outermost
-/// of its tiers joins takes the latency of that tier in all its links.
+/// Returns the topology of \p World devices of \p C, in whole servers. All
+/// links of a message have the latency of the outermost tier that it crosses.
 Topology topologyOf(const ir::ClusterSpec &C, int64_t World);
 
 /// Writes the file, of GPUs that the simulator calls \p Gpu.

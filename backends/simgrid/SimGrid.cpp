@@ -69,7 +69,7 @@ private:
 
 /// SMPI counts in `int`.
 static constexpr int64_t Tags = (int64_t(1) << 31) - 1;
-/// Of SMPI's datatypes: MPI_BYTE.
+/// MPI_BYTE among SMPI's datatypes.
 static constexpr int ByteType = 6;
 
 ReplayWriter::ReplayWriter(const Program &P, const RankMap &Map, int64_t Rank,
@@ -97,8 +97,8 @@ void ReplayWriter::wait(std::vector<Request> &All) {
   All.clear();
 }
 
-/// A round begins when everything of the last one has come; sends are waited
-/// for at the end, so that nobody waits for who comes later.
+/// A round begins when all messages of the previous one have arrived. Sends are
+/// waited for at the end, so that no rank waits for a later one.
 void ReplayWriter::collective(const TaskMessages &Of) {
   std::vector<Request> Sent, Received;
   int64_t Round = 0;
@@ -112,8 +112,8 @@ void ReplayWriter::collective(const TaskMessages &Of) {
   wait(Sent);
 }
 
-/// What is sent eagerly is not waited for: whoever receives it may wait for
-/// something later of this rank.
+/// Eager sends are not waited for: the receiver may wait for something that
+/// this rank does later.
 void ReplayWriter::waitFor(const Task &T) {
   auto WaitFor = [&](llvm::ArrayRef<int64_t> Before) {
     for (int64_t Id : Before)

@@ -58,7 +58,7 @@ std::string Tables::keysOf(const Flow &F) const {
   return llvm::join(Keys, ", ");
 }
 
-/// What is stated nowhere follows from `world`.
+/// A size that no key sets follows from `world`.
 std::string Tables::placesOf(const Flow &F) const {
   std::vector<std::string> Places;
   for (Axis A : F.Of.Axes) {

@@ -16,10 +16,10 @@ using namespace foretrace;
 using ir::Expr;
 using ir::ExprOp;
 
-/// Of all axes together: no keys have more that make sense, and longer lists
-/// would only fill memory.
+/// The limit of all axes together: no useful key has more values, and longer
+/// lists would only fill memory.
 static constexpr size_t MaxValues = size_t(1) << 20;
-/// Of axes before one that depends on them.
+/// The limit of combinations of axes before one that depends on them.
 static constexpr size_t MaxCombinations = size_t(1) << 16;
 /// Numbers that are tried for the divisors that an axis depends on.
 static constexpr int64_t MaxTried = int64_t(1) << 28;
@@ -254,7 +254,7 @@ std::optional<Expr> AxisValues::membership(Expr Self) const {
   return Any;
 }
 
-/// Sorts numbers, of which each stands once then; whether they are few enough.
+/// Sorts numbers and removes duplicates; false if there are too many.
 bool AxisValues::makeUnique(std::vector<int64_t> &Found, SourceRange Range) {
   llvm::sort(Found);
   Found.erase(llvm::unique(Found), Found.end());
@@ -264,7 +264,7 @@ bool AxisValues::makeUnique(std::vector<int64_t> &Found, SourceRange Range) {
   return false;
 }
 
-/// All numbers that the elements stand for at some point.
+/// Finds all numbers that the elements have at some point.
 bool AxisValues::findDependent() {
   std::vector<ir::ExprId> Wanted;
   for (const Element &E : Elements)

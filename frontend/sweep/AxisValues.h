@@ -12,18 +12,18 @@ namespace foretrace {
 
 class AxisValues {
 public:
-  /// Of the key or param \p Key; \p Before are the axes before, \p Names can be
-  /// used in elements.
+  /// \p Key is a key or param, \p Before has the axes before it, and elements
+  /// can use \p Names.
   AxisValues(const ast::Name &Key, const SweepSpec &Before, Evaluator &Eval,
              const Scope &Names, DiagnosticEngine &Diags)
       : Key(Key), Before(Before), Eval(Eval), Names(Names), Diags(Diags) {}
 
-  /// Adds what \p E stands for; false if something was reported.
+  /// Adds the values of \p E; false if something was reported.
   bool add(const ast::Axis::Element &E);
   /// Adds one value as it is; false if it is none.
   bool addValue(const ast::Expr &E);
-  /// To be called after the last one: looks for values that stand twice, and,
-  /// if axes before decide, finds all that there can be.
+  /// Must be called after the last element. Reports duplicate values and, if
+  /// axes before it decide, finds all possible values.
   bool finish();
 
   /// By position, as -D takes them.

@@ -95,7 +95,7 @@ void SweepBinder::declare(const ast::Name &Key, ExprValue V) {
   Keys.emplace_back(pathOf(Key), std::move(V));
 }
 
-/// Reports tuples that stand twice, or that other axes decide.
+/// Reports duplicate tuples, and those that other axes decide.
 bool SweepBinder::checkTuples(const ast::Axis &A,
                               llvm::ArrayRef<AxisValues> Values) {
   llvm::StringMap<size_t> Seen;

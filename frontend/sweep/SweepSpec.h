@@ -17,8 +17,8 @@ struct SweepSpec {
     SourceRange Range;
     std::vector<std::string> Values; ///< by position, as -D takes them
     std::vector<std::string> Words;  ///< as conditions compare them
-    /// What expressions read: by position the number, or the position itself
-    /// if not all values are numbers.
+    /// The numbers that expressions read, by position: the value, or the
+    /// position if not all values are numbers.
     std::vector<int64_t> Numbers;
     bool AreCounts = false; ///< all values are numbers without a unit
   };
@@ -100,7 +100,7 @@ public:
   size_t size() const { return Size; }
   bool atEnd() const { return Position == Size; }
   void next();
-  /// Of an expression; `NoValue` if it has none.
+  /// Returns the value of an expression; `NoValue` if it has none.
   int64_t value(size_t Expression) { return Row.value(Expression); }
 
 private:

@@ -165,8 +165,8 @@ Bounds boundsOf(const Column &C, size_t Count) {
   return B;
 }
 
-/// What \p Op of numbers within \p L and \p R is within; nothing if that is
-/// more than 63 bits have.
+/// Returns the bounds of \p Op applied to numbers within \p L and \p R; nothing
+/// if they exceed 63 bits.
 std::optional<Bounds> boundsOf(ExprOp Op, Bounds L, Bounds R) {
   using Wide = __int128;
   const Wide Corners[] = {Wide(L.Least) * R.Least, Wide(L.Least) * R.Most,

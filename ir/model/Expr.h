@@ -82,7 +82,7 @@ int64_t applyCall(const ExprFunction &F, llvm::ArrayRef<int64_t> Operands);
 struct ExprNode {
   ExprOp Op;
   int64_t Value = 0; ///< of a constant; of a call its function
-  /// Of a real constant or term it is the name; none by default.
+  /// The name of a real constant or term; none by default.
   ir::Key Key = {};
   /// Operands. The left operand of a derived key is its definition.
   ExprId Left = {}, Right = {};
@@ -108,7 +108,7 @@ using TimeExpr = UnitExpr<NanosecondUnit>;
 /// The expressions of one program. Operands come before what uses them.
 class ExprTable {
 public:
-  // Defined in the source: whoever includes this header would compile them.
+  // Out of line, so that users of this header do not compile them.
   ExprTable();
   /// Creates a table that begins with the expressions of \p Below and appends
   /// its own. \p Below must outlive it and must not grow meanwhile.

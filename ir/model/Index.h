@@ -48,7 +48,7 @@ using IndexCode = std::vector<IndexId>;
 /// The expressions of one schedule. Operands come before their uses.
 class IndexTable {
 public:
-  // Defined in the source: whoever includes this header would compile them.
+  // Out of line, so that users of this header do not compile them.
   IndexTable();
   IndexTable(const IndexTable &);
   IndexTable(IndexTable &&) noexcept;

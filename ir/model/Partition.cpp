@@ -58,7 +58,7 @@ static std::vector<int64_t> splitLayers(const ParallelSpec &Par,
   const int64_t Chunks = *Par.Pp * *Par.Vpp;
   const int64_t Counted = Layers + *Par.EmbeddingAsLayer + *Par.LossAsLayer;
   Sizes.assign(static_cast<size_t>(Chunks), Counted / Chunks);
-  // What counts as a layer is one of the share.
+  // Embedding and loss take the places of layers if they count as such.
   Sizes.front() -= *Par.EmbeddingAsLayer;
   Sizes.back() -= *Par.LossAsLayer;
   return Sizes;

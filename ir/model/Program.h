@@ -176,10 +176,10 @@ struct Op {
   /// The innermost module of a forward op; invalid if it has none.
   ModuleId Module;
   ByteExpr Message; ///< of a collective; set by `measure`
-  /// Of a collective in the step: the only chunk whose gradients or parameters
-  /// it concerns, if the stage has several.
+  /// The only chunk whose gradients or parameters a collective of the step
+  /// concerns, if the stage has several.
   std::optional<int64_t> Chunk;
-  /// Of a collective: the messages that it sends, if it is not one.
+  /// The messages of a collective, if it does not send a single one.
   MessageList Messages;
   FlopExpr Work;    ///< FLOPs on one rank; set by `analyze`
   ByteExpr Touched; ///< memory traffic on one rank; set by `traffic`
@@ -339,7 +339,7 @@ struct Check {
 
 /// A whole compilation unit.
 struct Program {
-  // Defined in the source: whoever includes this header would compile them.
+  // Out of line, so that users of this header do not compile them.
   Program();
   Program(const Program &);
   Program(Program &&) noexcept;

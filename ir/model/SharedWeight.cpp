@@ -20,8 +20,8 @@ static Layout unshared(Layout L) {
   return L;
 }
 
-/// Which dimension is the first one in PyTorch: that of rows, the outputs of a
-/// linear layer, which is the last one here.
+/// Returns the dimension of rows, the outputs of a linear layer: the first one
+/// in PyTorch, but the last one here.
 static size_t rowsOf(const TensorType &T) {
   if (T.Dims.size() != 2)
     return 0;

@@ -255,7 +255,7 @@ struct CostSpec {
 #define COST_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
 #include "ir/model/Spec.def"
   std::vector<ProfileTime> Profile; ///< in order of the file
-  /// Of `cost estimate`: those of the device's profile, and those of the job.
+  /// Parameters of `cost estimate`, of the device's profile and of the job.
   std::vector<KernelParameter> Kernels;
   DeviceSpec Device;
   std::vector<LinkSpec> Links; ///< at most one per axis

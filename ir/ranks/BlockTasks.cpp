@@ -20,7 +20,7 @@ bool foretrace::ir::gathersEach(const Program &P, const Op &O) {
          *Par.Zero == 3 && isDeepSpeed(Par) && P.Mesh[Axis::Pp] == 1;
 }
 
-/// Nothing is sent of what ranks have.
+/// Returns how many tasks an op has; 0 for views and if nothing is sent.
 static int64_t widthOf(const Program &P, const Op &O) {
   if (!isCollective(O.Kind))
     return isView(O.Kind) ? 0 : 1;

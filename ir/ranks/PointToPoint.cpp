@@ -28,7 +28,7 @@ public:
   int64_t neighbour(int64_t Distance) const {
     return (Position + Distance % Ranks + Ranks) % Ranks;
   }
-  /// Those parts, one for each member, that begin with \p First.
+  /// Returns the bytes of \p Count parts, one per member, from \p First on.
   ByteRange parts(int64_t First, int64_t Count = 1) const {
     const ByteRange Last = partOf(Total, Ranks, First + Count - 1);
     const int64_t Begin = partOf(Total, Ranks, First).Begin;
@@ -42,8 +42,8 @@ public:
   void send(int64_t Peer, ByteRange Bytes) {
     add(Peer, /*IsSend=*/true, /*IsReduced=*/false, Bytes);
   }
-  /// \p Parts is how many the longest message of the round has, whoever sends
-  /// it: each member keeps as many tags for the round.
+  /// Ends a round whose longest message has \p Parts parts. All members reserve
+  /// the tags of that message.
   void endRound(int64_t Parts = 1) {
     ++Round;
     FirstTag += (parts(0, Parts).Size + Chunk - 1) / Chunk;
@@ -51,7 +51,7 @@ public:
       if (!Now.empty())
         Before = std::exchange(Now, {});
   }
-  /// What was made; once.
+  /// Returns the messages that were made; must be called only once.
   GroupMessages take();
 
 private:
@@ -70,7 +70,7 @@ private:
   int64_t Round = 0;
   int64_t FirstTag = 0; ///< of the round
   GroupMessages Made;
-  /// What came in one round from one member: messages of a chunk each.
+  /// Bytes received in one round from one member, in messages of a chunk each.
   struct Receipt {
     int64_t Round;
     ByteRange Bytes;

@@ -240,7 +240,7 @@ int64_t StageTasks::Within::before(int64_t Own) const {
   return After == Sent.begin() ? 0 : std::prev(After)->second;
 }
 
-/// What a step finds was made by all that came before it.
+/// An operand from outside the step depends on all tasks before it.
 void StageTasks::update(Visitor Visit) {
   const BlockTasks &Plan = plan(stageAt(P.Stages, Stage).Step);
   const Block &B = Plan.block();

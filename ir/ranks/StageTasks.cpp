@@ -354,7 +354,7 @@ void StageTasks::call(llvm::ArrayRef<Action> Actions, Visitor Visit) {
   Communicated.clear();
   for (int64_t Id = First; Id < Next; ++Id)
     Communicated.push_back(Id);
-  // A rank continues when the call is over, unless nobody waits for it.
+  // A combined call blocks its rank, so that later steps wait for its messages.
   if (S.Transport == Transport::Combined)
     Computed.append(Communicated);
 }

@@ -366,7 +366,7 @@ static void printMesh(const Mesh &M, llvm::raw_ostream &OS) {
   OS << '\n';
 }
 
-/// Of keys that follow from others, as far as they are in use.
+/// Prints the definitions of used keys that follow from others.
 static void printDefinitions(const Program &P, llvm::raw_ostream &OS,
                              SizeStyle Style) {
   for (const ExprNode &N : P.Sizes) {

@@ -17,7 +17,7 @@ public:
   bool parse();
 
 private:
-  // Those that stand once take the word that says so.
+  // Entries that are allowed only once take their keyword.
   bool model(const Token &Word);
   bool modelEntry();
   bool pattern(std::vector<LayerRun> &Out, SourceRange &At);

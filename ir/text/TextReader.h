@@ -29,14 +29,14 @@ public:
 
   const Token &peek() const { return Current; }
   Token next();
-  /// Where the token stands that was taken last.
+  /// The range of the token that was taken last.
   SourceRange lastRange() const { return Last; }
 
   /// Takes the punctuation or word if it is next.
   bool takePunct(llvm::StringRef P);
   bool takeWord(llvm::StringRef W);
 
-  /// Reports that \p What should stand where the next token is.
+  /// Reports that \p What is expected in place of the next token.
   bool expected(const llvm::Twine &What);
   bool expectPunct(llvm::StringRef P);
   bool expectWord(llvm::StringRef W);

@@ -9,7 +9,7 @@
 
 namespace foretrace::ir {
 
-/// Whether \p C can stand in a word; a word starts with a letter or `_`.
+/// Returns whether \p C may be in a word; a word starts with a letter or `_`.
 bool isWordCharacter(char C);
 bool isWord(llvm::StringRef Text);
 

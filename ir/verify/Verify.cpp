@@ -34,7 +34,7 @@ bool foretrace::ir::verify(const Program &P, DiagnosticEngine &Diags) {
     verifyStages(P, Diags);
   if (P.Facts.contains(Fact::Scheduled))
     verifySchedule(P, Diags);
-  // Whoever can't be counted, can't be run.
+  // Collectives can be followed only in a program without errors.
   if (P.Facts.contains(Fact::Sync) && Diags.errorCount() == Before)
     verifyCollectives(P, Diags);
   return Diags.errorCount() == Before;

@@ -152,7 +152,7 @@ static std::optional<ExprId> findRest(const ExprTable &Sizes, ExprId Of) {
   auto LacksValue = [&](ExprId Operand) {
     return Operand.isValid() && Sizes.value(Operand) == NoValue;
   };
-  // As many summands as there are blocks: no recursion.
+  // A loop, not a recursion: a sum may have as many terms as there are blocks.
   while (true) {
     const ExprNode &N = Sizes[Of];
     if (LacksValue(N.Left))

@@ -123,7 +123,7 @@ SourceRange MessageVerifier::rangeOf(const Action &A) const {
                                        : ::rangeOf(P.Spec.Parallel);
 }
 
-/// Of every stage for itself; reports the first one.
+/// Verifies each stage by itself; reports the first error.
 bool MessageVerifier::verifyOrder() {
   for (const CheckedStage &Of : C.Stages) {
     const std::string Stage = name(Of.Calls.stage());

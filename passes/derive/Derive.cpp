@@ -352,7 +352,7 @@ void Deriver::checkRankOrder() {
             *P.Dp, Expert, *P.Etp, *P.Ep, Model * *P.Dp / Expert);
 }
 
-/// Those that share, and how often there are as many.
+/// Splits dp into the ranks that shard parameters and their replicas.
 void Deriver::splitReplicas() {
   const ParallelSpec &P = S.Parallel;
   exceeds(P.DpShard, 1);

@@ -17,7 +17,7 @@ void Deriver::noteTower(DiagnosticBuilder Report) const {
     Report.note(S.Model.LayersRange, diag::TowerLayers, Tower);
 }
 
-/// Of stages that are not equal.
+/// Checks a partition into unequal stages.
 void Deriver::checkPartition() {
   const ParallelSpec &P = S.Parallel;
   const llvm::StringRef Name = getSpelling(*P.Partition);

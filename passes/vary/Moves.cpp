@@ -273,7 +273,7 @@ static KeyTexts writeEmptyEnds(Spec &S) {
   return W;
 }
 
-/// As many chunks a stage as a list of layers has for it.
+/// Sets as many chunks per stage as a list of layers has.
 static KeyTexts countChunks(Spec &S) {
   ParallelSpec &P = S.Parallel;
   const auto Chunks = static_cast<int64_t>(P.Layout.size());

@@ -10,7 +10,7 @@ CompiledJob::CompiledJob(const PassRunner &Run, StructureCache &Structures,
                          std::optional<ir::Spec> Stated, DiagnosticEngine Diags)
     : Run(Run), Structures(Structures), Stated(std::move(Stated)),
       Diags(std::move(Diags)) {
-  // What is wrong with a job shows in the first pass, for all who ask.
+  // The first pass reports the errors of a job to all callers.
   expect({ir::Fact::Complete});
 }
 

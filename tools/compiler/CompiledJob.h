@@ -17,7 +17,7 @@ using PassRunner = std::function<bool(
 /// that see no numbers only if no other job of \p Structures decides alike.
 class CompiledJob {
 public:
-  /// Of \p Stated, nothing if it has errors, which are in \p Diags.
+  /// \p Stated is empty if the job has errors, which \p Diags then contains.
   CompiledJob(const PassRunner &Run, StructureCache &Structures,
               std::optional<ir::Spec> Stated, DiagnosticEngine Diags);
   CompiledJob(const CompiledJob &) = delete;
@@ -27,13 +27,13 @@ public:
   const ir::Spec *spec() const { return Stated ? &*Stated : nullptr; }
   /// What is wrong, as far as was looked.
   llvm::ArrayRef<Diagnostic> diagnostics() const { return Diags.diagnostics(); }
-  /// For who has more to report of the job.
+  /// Returns the engine, to report more about the job.
   DiagnosticEngine &engine() { return Diags; }
 
   /// The program with the facts \p Needs, those that they rest on, and no
   /// other. It is verified. Null after an error, which is reported once.
   const ir::Program *program(ir::FactSet Needs);
-  /// The same with every fact.
+  /// Returns the program with all facts.
   const ir::Program *program();
   /// Says that a program with these facts will be asked for: a run that comes
   /// by keeps a copy.
@@ -42,8 +42,8 @@ public:
   /// The job, if it stated \p Changed: with its own programs and messages, and
   /// the structures of this one's session, which must outlive it.
   std::unique_ptr<CompiledJob> vary(ir::Spec Changed) const;
-  /// The same for a job whose messages nobody reads: what this one states, as
-  /// \p Change makes it. Null if \p Change returns false.
+  /// Returns this job with \p Change applied to what it states, only to be
+  /// tried: its diagnostics are not shown. Null if \p Change returns false.
   std::unique_ptr<CompiledJob>
   attempt(llvm::function_ref<bool(ir::Spec &)> Change) const;
 

@@ -45,12 +45,12 @@ public:
   std::vector<CollectedRow> Rows;
 };
 
-/// What a kernel leaves behind, for the sake of order.
+/// Returns the type of the value by which a kernel precedes the next one.
 TensorType tokenType(Program &P) {
   return {ElementType::U8, {{DimKind::Flat, numberOf(P, 1)}}};
 }
 
-/// Who runs the message of a cell, and as what.
+/// The collective of a cell and its ranks.
 struct CellMessage {
   OpKind Kind;
   ir::Group Group;
@@ -81,14 +81,14 @@ private:
   Block &B;
   BlockBuilder Build;
   DiagnosticEngine &Diags;
-  // Of the cell that is added:
+  // The cell that is added:
   std::string Name;
   SourceRange Range;
   TableColumn Column = TableColumn::Forward;
-  // Of those before it:
+  // The cells before it:
   ValueId Awaited;    ///< what the next kernel, or message, waits for
   Nanoseconds Delay;  ///< by how much it starts late
-  Nanoseconds Update; ///< the longest delay of who waits for nobody
+  Nanoseconds Update; ///< the longest delay of a weight-gradient message
 };
 
 } // namespace
@@ -135,7 +135,7 @@ Op &StageBuilder::add(OpKind Kind, llvm::ArrayRef<ValueId> Operands,
   return O;
 }
 
-/// What takes no time is nothing, but the same order.
+/// Adds only an order if a kernel takes no time.
 void StageBuilder::kernel(Nanoseconds Time, ValueId Buffer) {
   if (Time + Delay == Nanoseconds()) {
     if (Buffer.isValid())

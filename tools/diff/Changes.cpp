@@ -146,7 +146,7 @@ static auto findKey(const RangeT &In, StringRef Key) {
   return It == In.end() ? nullptr : &*It;
 }
 
-/// Those of two tables that are no part of the name of a row.
+/// Returns the columns of two tables that are not part of a row's name.
 static std::vector<FigureColumn> columnsOf(const FigureTable *A,
                                            const FigureTable *B) {
   std::vector<FigureColumn> Columns;

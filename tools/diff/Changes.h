@@ -44,7 +44,7 @@ struct FigureChange {
   bool IsOnly = false; ///< its table has one number for each row
   std::optional<Figure> Before = {}, After = {}; ///< one of them at least
   std::vector<std::string> By = {}; ///< paths of keys; set by findCauses
-  /// Whether these keys change it only together, or nobody can say which do.
+  /// Whether only all these keys together change it, or the cause is unknown.
   bool IsByAll = false;
 };
 

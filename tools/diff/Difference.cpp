@@ -18,8 +18,8 @@ namespace {
 /// The figures of a job.
 struct Answered {
   const Answers &Of;
-  /// What is said of the job with the key at that path as the other job has it;
-  /// nothing if such a job is refused, or cannot be said.
+  /// Returns the figures of the job with the other job's value of the key at
+  /// that path; nothing if such a job is refused or cannot be expressed.
   llvm::function_ref<std::optional<Answers>(llvm::StringRef)> Vary;
 };
 
@@ -173,12 +173,12 @@ static void findCauses(std::vector<FigureChange> &Changes,
   CauseFinder(Keys, Before, After).find(Changes);
 }
 
-/// Wherever it is, and whatever its notes point at.
+/// Compares without positions and notes.
 static bool isSame(const Diagnostic &A, const Diagnostic &B) {
   return A.Id == B.Id && A.Level == B.Level && A.Arguments == B.Arguments;
 }
 
-/// Those of \p Messages that \p Others has not.
+/// Adds the diagnostics of \p Messages that are not in \p Others.
 static void addMessages(llvm::ArrayRef<Diagnostic> Messages,
                         llvm::ArrayRef<Diagnostic> Others, bool IsAfter,
                         std::vector<MessageChange> &To) {

@@ -41,7 +41,7 @@ static std::string layoutOf(const ParallelSpec &P) {
   return Text;
 }
 
-/// As in the file, a line a stage; `/` between them.
+/// Returns the steps as in the file, a line per stage, separated by `/`.
 static std::string stepsOf(const ParallelSpec &P) {
   std::string Text;
   llvm::raw_string_ostream OS(Text);

@@ -39,9 +39,9 @@ struct KeyChange {
   bool isCause() const;
 };
 
-/// What differs in value: however it is written, and whether it is stated or
-/// follows. What is stated comes first. Unless \p AreDerived, what only one
-/// side has counts only if it is stated: the other one may yet come to have it.
+/// Returns the keys with different values, however they are written and whether
+/// they are set or derived. Keys that are set come first. Unless \p AreDerived,
+/// a key of only one side counts only if it is set.
 std::vector<KeyChange> compareKeys(const ir::Spec &Before,
                                    const ir::Spec &After, bool AreDerived);
 

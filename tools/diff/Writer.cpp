@@ -13,7 +13,7 @@ using namespace foretrace;
 using namespace foretrace::diff;
 using llvm::StringRef;
 
-/// Of what one side has not.
+/// Printed for a value that one side does not have.
 static constexpr char Nothing[] = "-";
 
 /// `job.fore:4:17`; empty if it is nowhere.
@@ -43,8 +43,8 @@ static bool isNumber(const std::optional<Figure> &F) {
   return F && F->isNumber();
 }
 
-/// As people read it, both sides in the same unit; exactly, if they would read
-/// the same.
+/// Returns a figure as people read it, both sides in the same unit; exactly, if
+/// they would otherwise look equal.
 static std::string textOf(const std::optional<Figure> &F,
                           const std::optional<Figure> &Other, FigureUnit U,
                           bool IsExact) {

@@ -11,7 +11,7 @@ namespace foretrace::driver {
 /// `1000`, `64GiB` or `1.5 TB`; nothing for what is none, or 2^64 and more.
 std::optional<uint64_t> parseBytes(llvm::StringRef Text);
 
-/// Of an option, for LLVM's CommandLine.
+/// The parser of such an option for LLVM's CommandLine.
 class BytesParser : public llvm::cl::parser<unsigned long long> {
 public:
   explicit BytesParser(llvm::cl::Option &O) : parser(O) {}

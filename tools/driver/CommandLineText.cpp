@@ -93,7 +93,7 @@ static std::vector<const cl::Option *> options(const cl::SubCommand &Command) {
   return All;
 }
 
-/// As it is typed: `-o`, `--emit`, with a `=` where a value follows one.
+/// Returns an option as typed: `-o`, `--emit`, with `=` if a value follows.
 static std::string spelling(const cl::Option &O) {
   if (O.ArgStr.size() == 1)
     return ("-" + O.ArgStr).str();

@@ -22,7 +22,7 @@ struct CompletionWords {
 /// those that the help has: `<table|json>`.
 std::vector<CompletionWords> completionWords();
 
-// Of the program \p Name, with what is known of values.
+// Write completions for the program \p Name, with the values in \p Known.
 void writeBashCompletion(llvm::StringRef Name,
                          llvm::ArrayRef<CompletionWords> Known,
                          llvm::raw_ostream &OS);
@@ -41,7 +41,7 @@ struct ManPage {
   llvm::StringRef ExitStatus; ///< a paragraph
   /// Variables of the environment, and what they do.
   llvm::ArrayRef<std::pair<llvm::StringRef, llvm::StringRef>> Environment;
-  /// Of subcommands, a command line each.
+  /// A command line for each subcommand.
   llvm::ArrayRef<std::pair<llvm::StringRef, llvm::StringRef>> Examples;
 };
 /// Writes the page of the subcommand \p Command, or of all, with a section for

@@ -8,8 +8,8 @@
 
 namespace foretrace::driver {
 
-/// Those of \p Emits for the backends \p Names, or all if it is empty. A
-/// backend that no block names gets one without options.
+/// Returns the blocks of \p Emits for the backends \p Names, or all if it is
+/// empty. A backend without a block gets one without options.
 std::vector<ir::EmitSpec> selectEmits(llvm::ArrayRef<ir::EmitSpec> Emits,
                                       llvm::ArrayRef<std::string> Names);
 

@@ -39,7 +39,7 @@ private:
   ExactOption Exact;
 };
 
-/// Of results that are more to people than a table: `text` in its place.
+/// The format of results that people read as `text` instead of as a table.
 class TextFormatOption : public FormatOption {
 public:
   TextFormatOption(llvm::cl::SubCommand &Of, llvm::cl::OptionCategory &Category,
@@ -47,7 +47,7 @@ public:
       : FormatOption(Of, Category, Doc, "text|json|csv|md") {}
 };
 
-/// Of what is wrong with files and runs.
+/// The format of defects of files and runs.
 class FindingFormatOption : public llvm::cl::opt<DiagnosticFormat> {
 public:
   FindingFormatOption(llvm::cl::SubCommand &Of,

@@ -15,15 +15,15 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/// Nobody reads on, as in `foretrace groups job.fore | head`: ends as any
-/// filter does, once the files that were begun are removed.
+/// Removes unfinished files and ends like any filter whose output is closed, as
+/// in `foretrace groups job.fore | head`.
 static void endOfPipe() {
   (void)std::signal(SIGPIPE, SIG_DFL);
   (void)std::raise(SIGPIPE);
 }
 
-/// What whoever started us wants to be ignored, as `nohup` does, or, of broken
-/// pipes, systemd.
+/// Returns the signals that the parent process wants to be ignored, such as
+/// SIGHUP by `nohup` and SIGPIPE by systemd.
 static llvm::SmallVector<int> ignoredSignals() {
   llvm::SmallVector<int> Ignored;
   for (int Signal = 1; Signal != NSIG; ++Signal) {
@@ -105,8 +105,8 @@ static bool raiseStackLimit() {
   return Limit.rlim_max >= StackSize && setrlimit(RLIMIT_STACK, &Limit) == 0;
 }
 
-/// Runs \p Work on a stack of its own. Signals come to the thread that works:
-/// where it can't have them, nobody else shall take them.
+/// Runs \p Work on its own stack. Signals go to the thread that works, so this
+/// one blocks them all.
 static void runOnThread(llvm::function_ref<void()> Work) {
   sigset_t All, Before;
   sigfillset(&All);
@@ -132,7 +132,7 @@ int foretrace::driver::runProcess(
     (void)std::signal(Signal, SIG_DFL);
   for (int Signal : Ignored) // and has taken these, too
     (void)std::signal(Signal, SIG_IGN);
-  // A limit on the size of files is met as a full disk is, by whoever writes.
+  // The writer reports a limit on file sizes as it reports a full disk.
   (void)std::signal(SIGXFSZ, SIG_IGN);
   llvm::install_fatal_error_handler(endOnError);
   llvm::install_bad_alloc_error_handler(endWithoutMemory);

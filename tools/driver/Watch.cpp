@@ -42,7 +42,7 @@ void watch(function_ref<std::vector<std::string>()> Run) {
   for (;;) {
     if (outs().is_displayed())
       outs() << "\033[2J\033[H"; // clears, and goes to the first line
-    // Those of before, so that a change during the run is not missed.
+    // Stamps from before the run, so that a change during it is not missed.
     for (auto &Each : Seen)
       Each.second = stampOf(Each.first());
     const std::vector<std::string> Files = Run();

@@ -22,7 +22,7 @@ static bool isMeant(const ir::Block &B, const ir::Op &O, StringRef Name) {
          (isCollective(O.Kind) && O.For.isValid() && IsCalled(B.Ops[O.For]));
 }
 
-/// As it stands in the text form.
+/// Returns the type in the text form.
 static std::string typeOf(const ir::Program &P, const ir::Value &V) {
   std::string Text;
   raw_string_ostream OS(Text);

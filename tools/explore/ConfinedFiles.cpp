@@ -41,8 +41,8 @@ std::vector<std::string> ConfinedFiles::takeDenied() {
   return All;
 }
 
-/// What is not there is judged by its path, so that an answer does not tell
-/// which files there are elsewhere.
+/// Judges a missing file by its path, so that the answer does not reveal which
+/// files exist elsewhere.
 bool ConfinedFiles::isDenied(const Twine &Path) const {
   SmallString<256> Given;
   Path.toVector(Given);
@@ -60,7 +60,7 @@ bool ConfinedFiles::isDenied(const Twine &Path) const {
          none_of(Folders, [&](StringRef F) { return isBelow(Real, F); });
 }
 
-/// Not `permission denied`, after which the library would not be looked at.
+/// Not `permission denied`: the library would then not be searched.
 static std::error_code nothingThere() {
   return make_error_code(std::errc::no_such_file_or_directory);
 }

@@ -20,7 +20,7 @@ struct HttpReply {
   std::string Body = {};
 };
 
-/// Set when nobody waits for a reply any longer.
+/// Set when no client waits for the reply any longer.
 using CancelFlag = std::shared_ptr<std::atomic<bool>>;
 
 /// A reply that takes long to make: on any thread, with nothing of others.

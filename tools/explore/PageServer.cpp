@@ -26,9 +26,9 @@ namespace foretrace::explore {
 
 namespace {
 
-/// One thread beside the server's, for requests that take long: moves are
-/// answered meanwhile. It makes one reply at a time. A search that begins
-/// cancels the one before, whose answer nobody waits for any longer.
+/// A thread for slow requests, so that the server answers moves meanwhile. It
+/// makes one reply at a time. A new search cancels the one before, for which no
+/// client waits any longer.
 class SearchThread {
 public:
   /// Calls \p Wake, on its own thread, when there is something to deliver.
@@ -218,8 +218,8 @@ static void answer(evhttp_request *Request, void *Argument) {
 }
 
 /// Sends the last bytes of an answer at once: for some lengths they would wait
-/// 40 ms for the page to acknowledge the others. Connections have what their
-/// listener has.
+/// 40 ms for the page to acknowledge the others. Connections inherit the option
+/// from the listener.
 static void sendAtOnce(evutil_socket_t Listener) {
   const int Yes = 1;
   (void)setsockopt(Listener, IPPROTO_TCP, TCP_NODELAY, &Yes, sizeof Yes);

@@ -18,8 +18,8 @@ struct ParameterProblem {
   /// By row, of the logarithms of ratios.
   llvm::ArrayRef<double> Weights;
   RatiosFn Ratios;
-  /// Of the parameters' own logarithms, relative to the start: it decides where
-  /// the rows do not.
+  /// The weight of each parameter's logarithm, relative to the start. It
+  /// decides parameters that the rows do not determine.
   double WeightOfStart;
   /// Parameters that may have no effect at their start, with multiples of it
   /// that are tried as starts, too.

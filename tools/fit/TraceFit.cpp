@@ -100,7 +100,7 @@ public:
                                                     : ir::ActionKind::Backward)
             .value());
   }
-  /// Until the first stage has run all steps.
+  /// Returns the time until the first stage has run all steps.
   double pipeline(double Gap) const {
     StepTimes Times(P, StepTimes::Waits::ForExchanges);
     const std::vector<int64_t> NoUpdates(

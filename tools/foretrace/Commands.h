@@ -21,17 +21,17 @@ constexpr char ExitCodes[] =
     "0 success, 1 errors reported or no point of a sweep accepted, 2 wrong "
     "usage, 3 a file or program failed, 4 differences found";
 
-// Of each subcommand its options and what it does once they are parsed.
-// Functions, not variables: options of several files register with them
-// while static objects are still being constructed.
+// The options of each subcommand, and what it does once they are parsed.
+// Functions, not variables: options of several files register with them while
+// static objects are still being constructed.
 #define SUBCOMMAND(FUNCTION, RUN, NAME, SUMMARY, EXAMPLE)                      \
   llvm::cl::SubCommand &FUNCTION();                                            \
   ExitCode RUN();
 #include "tools/foretrace/Commands.def"
 
-/// Those that compile a job, and may change it with `-D` and `-I`.
+/// Commands that compile a job and accept `-D` and `-I`.
 llvm::cl::SubCommandGroup &jobCommands();
-/// Those that show diagnostics of jobs and tables.
+/// Commands that show diagnostics of jobs and tables.
 llvm::cl::SubCommandGroup &diagnosingCommands();
 
 // Groups in which `--help` shows the options.

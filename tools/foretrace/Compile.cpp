@@ -34,7 +34,7 @@ static cl::opt<std::string>
 static cl::opt<bool> ToStdout("stdout", cl::desc("The same as -o -"),
                               outputOption(compileCommand()));
 
-/// Those of the job's blocks that are meant.
+/// Selects the blocks of the job that the command line names.
 static std::vector<ir::EmitSpec> selectEmits(ArrayRef<ir::EmitSpec> Emits) {
   return driver::selectEmits(
       Emits,

@@ -158,7 +158,7 @@ static ExitCode explainPoint(Compiler &Session, const sweep::Sweep &S) {
   return showMessages(V.Job.engine(), Session.sources());
 }
 
-/// What is to be emitted of the points that are kept; nothing if nobody asks.
+/// Returns how to emit the points that are kept; nothing if not requested.
 static std::optional<sweep::EmitPointsOptions>
 emitOptions(const sweep::Sweep &S, const InputFiles &Inputs) {
   const bool IsOfSweep = SweepEmits.empty();

@@ -325,7 +325,7 @@ static std::optional<MegatronArguments> readText(SourceText Text,
     return MegatronArguments{readFlags(readWords(Text), Text.range())};
   if (YamlLine.match(First)) {
     std::optional<ForeignValue> Flags = YamlArguments(Request).read(Text, Path);
-    // As a run of Megatron-Bridge writes it to its checkpoint.
+    // A run of Megatron-Bridge writes such a file to its checkpoint.
     const bool AreOfRecipe = Flags && Flags->find("_target_");
     return Flags ? std::optional(MegatronArguments{*Flags, AreOfRecipe, true})
                  : std::nullopt;
@@ -340,7 +340,7 @@ std::optional<MegatronArguments> readMegatronFile(ImportRequest &Request) {
   if (!Text)
     return std::nullopt;
   std::optional<MegatronArguments> Read = readText(*Text, Request);
-  // As exports write the release.
+  // The line in which exports write the release.
   static const Regex Release("^# Megatron-LM core_v0[.]([0-9]+)",
                              Regex::Newline);
   SmallVector<StringRef, 2> Parts;

@@ -20,8 +20,8 @@ struct NamePlace {
   NameKind Is; ///< of a definition
   bool IsDefinition;
   std::string Model; ///< the model in which it is; empty outside
-  /// Of a use: the place of the definition in the same file, if that is not of
-  /// the file as a whole.
+  /// The definition of a used name in the same file, unless it is a definition
+  /// of the whole file.
   std::optional<size_t> Local;
 };
 

@@ -274,7 +274,7 @@ json::Object Server::toJson(const Diagnostic &D, StringRef OfPath) {
                       {"relatedInformation", std::move(Related)}};
 }
 
-/// As the client writes it if the file is open.
+/// Returns the URI of a file, as the client writes it if the file is open.
 std::string Server::uriOfFile(StringRef Path) const {
   SmallString<128> Plain = Path;
   sys::path::remove_dots(Plain, /*remove_dot_dot=*/true);

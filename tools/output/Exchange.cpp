@@ -23,7 +23,7 @@ static Exchange exchangeByLink(const std::string &From, const std::string &To) {
     return Done;
   }
   Done.Failed = lastError();
-  // Of two names of one file neither is renamed, and one is too many.
+  // rename() keeps both of two names of one file, and one must go.
   if (std::rename(Old.c_str(), To.c_str()) != 0)
     Done.Stranded = Old;
   else

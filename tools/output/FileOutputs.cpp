@@ -23,8 +23,8 @@ static bool isStream(const sys::fs::file_status &S) {
   return exists(S) && !is_regular_file(S) && !is_directory(S);
 }
 
-/// What a shell has opened for us: to open it once more by its name would empty
-/// a file, or begin to write at its start.
+/// Returns the descriptor that a shell has opened: opening the file again by
+/// its name would empty it, or write from its start.
 static std::optional<int> openedByShell(StringRef Path) {
   int FD;
   if (Path == "-" || Path == "/dev/stdout")

@@ -22,7 +22,7 @@ struct OutputOptions {
   bool ShowsProgress = false;
   /// What was committed survives a loss of power.
   bool IsDurable = false;
-  /// That write files, or as many as there are processors if it is 0.
+  /// Threads that write files; 0: as many as there are processors.
   unsigned Threads = 0;
   /// Bytes of all files, streams apart; more are not written, nor more than
   /// the file system has free.

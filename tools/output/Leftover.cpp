@@ -49,8 +49,8 @@ bool Leftover::removeAll() noexcept {
   return true;
 }
 
-/// Removes what is left, lets whoever handled the signal before do so, and ends
-/// the process if that has not. All signals are blocked in the meantime.
+/// Removes unfinished files, raises the signal for its previous handler, and
+/// ends the process if that has not. All signals are blocked in the meantime.
 void Leftover::handle(int Signal) {
   removeLocked();
   for (size_t I = 0; I != std::size(Deadly); ++I)

@@ -86,8 +86,8 @@ static std::error_code makeLocked(const Twine &Path, std::optional<int> &Lock) {
   return make_error_code(std::errc::file_exists);
 }
 
-/// Removes the staging folders in \p Folder whose process was killed: nobody
-/// has locked them. Files in them are what a run has not finished.
+/// Removes the staging folders in \p Folder whose process was killed: they are
+/// not locked. Their files are those of an unfinished run.
 static void removeAbandoned(StringRef Folder) {
   std::error_code EC;
   std::vector<std::string> Found;

@@ -33,13 +33,13 @@ struct CallOutcome {
   }
 };
 
-/// Returns what \p Diags has.
+/// Returns an outcome with the diagnostics of \p Diags.
 CallOutcome outcomeOf(const DiagnosticEngine &Diags,
                       const SourceFiles &Sources);
 
 /// Which blocks to emit.
 struct BlockRequest {
-  /// Of these backends; all blocks of the job if there are none.
+  /// Backends that are asked for; all blocks of the job if empty.
   std::vector<std::string> Backends;
   std::vector<std::string> Options; ///< `name=value`; need one backend
   /// Whether the options of the job's own blocks count, too.

@@ -25,7 +25,7 @@ void Calibration::begin(int64_t OfRank, int64_t Stage) {
   Pipelines[Rank].Stage = Stage;
 }
 
-/// Of a trace, in ns; nothing for `None`.
+/// Returns a time of a trace in ns; nothing for `None`.
 static std::optional<double> timeOf(StringRef Text) {
   std::optional<double> Milliseconds = readNumber(Text);
   if (!Milliseconds)
@@ -180,9 +180,9 @@ void Calibration::meet(const TraceRow &Of, const TraceMessage &M,
   meet(Of, *M.Ranks, M.Comm, Sizes.wireBytes(M), Duration, Call);
 }
 
-/// The least duration is that of who came last and waited for nobody. Routers
-/// send different ranks different amounts; the most of them decides how long it
-/// takes.
+/// The shortest duration is that of the last rank to arrive, which waited for
+/// no other. Routers send different ranks different amounts; the largest one
+/// decides the time.
 void Calibration::meet(const TraceRow &Of, const ir::ProcessGroup &G,
                        std::optional<ir::OpKind> Comm, double WireBytes,
                        double Duration, int64_t Call) {
@@ -198,7 +198,7 @@ void Calibration::meet(const TraceRow &Of, const ir::ProcessGroup &G,
   ++M.Come;
 }
 
-/// Where the trace of a member is missing, nobody can say who came last.
+/// Skips calls without the trace of a member: the last to arrive is unknown.
 void Calibration::forEachMeeting(
     llvm::function_ref<void(const ir::ProcessGroup &, const Meeting &)> Visit)
     const {

@@ -14,8 +14,8 @@
 
 namespace foretrace::runs {
 
-/// As good as endless: what a link has whose messages take as long however
-/// large they are.
+/// Practically unlimited: the bandwidth of a link whose messages of any size
+/// take the same time.
 inline constexpr int64_t EndlessBandwidth = 1'000'000'000'000'000;
 
 /// The costs as a TOML file; \p Comment is its first line.
@@ -77,7 +77,7 @@ public:
     megatron::RowKind Kind;
     double Time;
   };
-  /// Those of all rows that are not messages.
+  /// Returns the times of all rows that are not messages.
   std::vector<StepTime> steps() const;
   /// From the end of an exchange of tokens to the start of the next, on ranks
   /// with \p Load rows relative to the mean: work of experts.
@@ -148,7 +148,7 @@ private:
   std::map<std::pair<bool, double>, std::vector<double>> Experts;
   std::vector<double> Gaps;
   std::map<int64_t, Pipeline> Pipelines;
-  // Of the trace at hand.
+  // State of the current trace.
   int64_t Rank = 0;
   const std::vector<megatron::TraceRow> *Planned = nullptr;
   size_t Taken = 0;

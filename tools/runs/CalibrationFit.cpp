@@ -12,7 +12,7 @@ using namespace foretrace::megatron;
 using namespace foretrace::runs;
 using llvm::StringRef;
 
-/// Gradients are scaled before they are reduced, even if nobody else has any.
+/// Gradients are scaled before they are reduced, even over a single rank.
 double Calibration::gradientScaling() const {
   std::vector<double> PerElement;
   forEachMeeting([&](const ir::ProcessGroup &G, const Meeting &M) {
@@ -129,8 +129,8 @@ static double bounded(double Microseconds) {
   return std::min(Microseconds, ir::ProfileTime::MaxMicroseconds);
 }
 
-/// Nothing takes less than no time: without that bound noise would make one
-/// block pay for another.
+/// Fits times that are not negative: noise would otherwise give one block a
+/// negative time and add it to another.
 void Calibration::fitBlocks(ir::CostSpec &Out, const Timing &Links,
                             bool IsBackward) const {
   std::vector<std::map<unsigned, double>> Rows;
@@ -149,7 +149,7 @@ void Calibration::fitBlocks(ir::CostSpec &Out, const Timing &Links,
                            {}});
 }
 
-/// Forward alone tells: backward steps have the same layers.
+/// Forward steps suffice: backward steps have the same layers.
 bool Calibration::isUnderdetermined() const {
   std::vector<std::map<unsigned, double>> Rows;
   for (Equation &E : equations(Sizes, /*IsBackward=*/false))
@@ -158,7 +158,7 @@ bool Calibration::isUnderdetermined() const {
   return rankOf(matrixOf(Rows, Blocks)) < Blocks.size();
 }
 
-/// Of the iteration in which it waited least.
+/// Uses the iteration in which the rank waited least.
 double Calibration::timePerParameter(const RowBody &Optimizer,
                                      const Timing &Links) const {
   const MeasuredBody &S = Steps.find(&Optimizer)->second;

@@ -135,7 +135,7 @@ std::vector<TraceFile> TraceChecker::sample() const {
   return Sample;
 }
 
-/// What says most comes first.
+/// Reports the most informative explanation first.
 void TraceChecker::explain() {
   if (!Different.empty())
     for (const Hint &H : findHints(Job, Run.How, sample(), Numbers))

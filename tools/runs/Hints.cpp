@@ -12,7 +12,7 @@ namespace {
 /// How the traces differ from a job.
 struct JobFit {
   size_t Divergences = 0;
-  /// Of the first one in a number of elements.
+  /// The first divergence in a number of elements.
   std::optional<int64_t> Expected, Seen;
 };
 

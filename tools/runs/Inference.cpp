@@ -127,8 +127,8 @@ void Inference::writeModel(llvm::raw_ostream &OS) const {
        << " rows on a rank.\n  // vocab =\n  tied = true\n";
   else
     OS << "  // Not in the traces: the size of the vocabulary.\n  // vocab =\n";
-  // One stage has nothing to reduce, and nobody but the first and the last
-  // does.
+  // With one stage nothing is reduced; otherwise only the first and the last
+  // stage reduce.
   if (Vocab.size() != 2 && (stages() == 1 || !isWhole()))
     OS << "  // Not in the traces: whether the output layer is tied.\n"
           "  // tied =\n";
@@ -209,8 +209,8 @@ void Inference::writeTrain(llvm::raw_ostream &OS) const {
   OS << "}\n";
 }
 
-/// Whether every rank left a trace: they count from 0, stages are as large, and
-/// the last one has nobody to send to.
+/// Returns whether all ranks left a trace: ranks count from 0, stages have
+/// equally many, and the last stage sends to no other.
 bool Inference::isWhole() const {
   const size_t Size = RanksOfStage.begin()->second.size();
   for (const auto &[Stage, Of] : RanksOfStage)

@@ -53,7 +53,7 @@ private:
 
   std::vector<std::string> Doubts;
   std::set<int64_t> Ranks;
-  /// Of each rank, the trace that was first, and the stage that it says.
+  /// The first trace of each rank, and the stage that it states.
   std::map<int64_t, std::pair<std::string, int64_t>> FirstSeen;
   int64_t LastStage = 0;
   int64_t LastBatch = -1; ///< of forward_step

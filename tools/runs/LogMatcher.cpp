@@ -58,8 +58,8 @@ static std::string plain(StringRef S) {
   return Out;
 }
 
-/// An empty expectation fits all. Behind a word that another line stands
-/// behind, nobody knows where it ends.
+/// An empty expectation matches any text. After a word the text of another line
+/// may follow, so its end is unknown.
 static bool isSaid(StringRef Want, StringRef Got) {
   if (Want.empty())
     return true;
@@ -155,7 +155,7 @@ void LogMatcher::graph() {
   for (int64_t S = 0; S < J.stages(); ++S) {
     const PlannedStage &Stage = J.stage(S);
     const std::string &Name = Stage.Name;
-    // Of one argument Python prints a comma behind it.
+    // Python prints a comma after a single argument.
     say("n.name:" + Name + ", n.target:" + Name + ", n.args:",
         "\\(([^)]*[^),]),?\\)", {llvm::join(Stage.Arguments, ", ")});
     for (const SplitNode &N : J.Plan.Nodes)

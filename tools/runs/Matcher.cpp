@@ -268,7 +268,7 @@ static std::string describeCall(const SeenCall &S) {
   return ("`" + (S.Name.empty() ? S.Function : S.Name) + "`").str();
 }
 
-/// As a call that was planned tells.
+/// Returns how many rows were received, by the shape of a planned call.
 static int64_t receivedOf(const LoggedTensor &Planned, StringRef Shape) {
   const auto Sizes = readShape(Shape);
   if (Sizes)
@@ -278,9 +278,9 @@ static int64_t receivedOf(const LoggedTensor &Planned, StringRef Shape) {
   return -1;
 }
 
-/// Calls carry no number, so they are compared in order. A call that
-/// is not there, or that nobody expects, must not make all that follow it
-/// differ: one is looked ahead on both sides.
+/// Calls have no number, so they are compared in order. A missing or an
+/// unexpected call must not make all later calls differ, so both sides look
+/// ahead by one.
 void Matcher::compareCalls(const TraceRow &Wanted, const SeenRow &Seen) {
   llvm::ArrayRef<SubOperation> Calls = Wanted.Body->SubOperations;
   size_t J = 0; // of Seen.Calls

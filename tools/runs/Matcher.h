@@ -21,7 +21,7 @@ struct Divergence {
   SourceRange Why; ///< what of the job the expectation comes from
   // What follows is empty or 0 for the whole file.
   std::string Op = {}; ///< of the row
-  /// Of the row, or of the call; null if it is none that is known.
+  /// The group of the row or call; null if it is not a known one.
   const ir::ProcessGroup *Group = nullptr;
   std::string Expected = {}, Seen = {}; ///< of a field
   /// The same, of a number or of the sizes of a shape; R is -1.
@@ -103,7 +103,7 @@ private:
                      int64_t Expected, int64_t Seen);
 
   llvm::ArrayRef<megatron::TraceRow> Rows;
-  /// Of the rows of each kind, by batch.
+  /// The rows of each kind, by batch.
   std::array<std::vector<size_t>, megatron::NumRowKinds> Places;
   const int64_t Rank;
   const SourceRange Order;

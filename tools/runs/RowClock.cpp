@@ -27,8 +27,8 @@ void RowClock::reportFirst(const Span &First, const Span &Second) {
              .str());
 }
 
-/// Of two rows that overlap, that one is odd which the next row does not fit
-/// behind; the second one, if it does not even fit behind the row before both.
+/// Reports one of two overlapping rows: the first if the next row fits behind
+/// the second only, else the second.
 void RowClock::takeSpan(const Span &Row) {
   if (Doubtful.Line > 0) {
     const bool IsFirstOdd = !fits(Row, Last.End) && fits(Row, Doubtful.End);

@@ -55,7 +55,7 @@ private:
   double Before = 0; ///< the end of the row before Last
   Span Last;         ///< the last row that nothing is wrong with
   Span Doubtful;     ///< one after it: either of them is odd
-  // Of the last row, odd or not, as they are written.
+  // The last row as written, even if it was reported.
   int64_t LastLine = 0;
   std::string LastDuration, LastTimestamp;
 };

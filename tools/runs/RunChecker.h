@@ -41,7 +41,7 @@ public:
 
   const TracePlan &plan() const { return Plan; }
   int64_t rows() const { return Rows; }
-  /// Of the rank that did most.
+  /// Returns the iterations of the rank that ran most.
   int64_t iterations() const;
   const std::set<int64_t> &ranks() const { return Ranks; }
 

@@ -42,7 +42,7 @@ llvm::Expected<FoundTraces> findTraces(const std::vector<std::string> &Given,
 /// A line of a trace.
 struct TraceLine {
   int64_t Number; ///< from 1
-  /// As far as it could be read; of rank -1 if not even that could.
+  /// The row, as far as it could be read; its rank is -1 if unknown.
   const SeenRow &Row;
   std::string Malformed; ///< why it is no row; empty if it is one
 };

@@ -79,8 +79,8 @@ static bool looksScaling(const TraceFile &T) {
   return IsScaling;
 }
 
-/// What a dialect never logs says more than what is missing: that may be the
-/// job's fault.
+/// Rows that a version never logs count more than missing rows, which may be
+/// the job's fault.
 Instrumentation TracePlan::recognize(const ir::Program &P,
                                      ArrayRef<TraceFile> Traces) {
   const bool Scaling = looksScaling(Traces.front());

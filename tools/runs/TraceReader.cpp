@@ -31,7 +31,7 @@ public:
     Rest = Rest.drop_front(Value.size());
     return Value;
   }
-  /// As find, but the value goes on to \p Next; nothing if that isn't there.
+  /// Like find, but the value extends to \p Next; nothing if that is missing.
   std::optional<StringRef> findUntil(StringRef Key, StringRef Next) {
     size_t At = position(Key);
     if (At == StringRef::npos)
@@ -93,8 +93,8 @@ constexpr Key CallKeys[] = {{"trace_src_func"},
                             {"group"},
                             {"comm_func"}};
 
-/// A known key twice: nobody knows which value holds. And a number with a comma
-/// in it, which would be read up to there.
+/// Reports a duplicate key, since its value is ambiguous, and a number with a
+/// comma, since it would be read up to there.
 llvm::Error checkFields(StringRef Text, llvm::ArrayRef<Key> Keys) {
   uint32_t Given = 0; // a bit for each key
   StringRef Number;   // the field before, if it is one

@@ -221,7 +221,7 @@ std::vector<FoundLayout> ChangeSearch::leastOf(ArrayRef<Region> Of,
   return All;
 }
 
-/// Of changes of the same keys the best one.
+/// Proposes the best change of each set of keys.
 void ChangeSearch::trySingles() {
   std::set<std::vector<std::string>> Known;
   for (const FoundLayout &L :
@@ -234,8 +234,8 @@ void ChangeSearch::trySingles() {
   }
 }
 
-/// Of those around the job that fit, and around those with the least memory,
-/// the ones with the fewest changes.
+/// Returns the layouts that fit near the job, or near those with the least
+/// memory. Layouts with the fewest changes come first.
 std::vector<FoundLayout> ChangeSearch::fittingTogether() const {
   constexpr size_t Rounds = 2, Seeds = 2;
   std::vector<FoundLayout> From = {Start}, Found;

@@ -16,12 +16,12 @@ namespace foretrace::start {
 // Larger values are rare in published layouts.
 static constexpr int64_t MaxTp = 8, MaxCp = 16, MaxPp = 64, MaxVpp = 32,
                          MaxMicroBatch = 16;
-/// Of all numbers, however many experts or ranks there are.
+/// The largest value of any number, even of experts or ranks.
 static constexpr int64_t MaxValue = 4096;
 /// With fewer tokens per rank, the exchange of context parallelism costs more
 /// than it saves.
 static constexpr int64_t LeastTokens = 2048;
-/// Up to this many, more context parallelism is tried once layouts are found.
+/// Up to this sequence length, cp > 2 is tried only once layouts are found.
 static constexpr int64_t UsualSequence = 8192;
 
 bool LayoutAxes::Option::sets(StringRef Key) const {

@@ -35,7 +35,7 @@ struct LayoutAxes {
     bool sets(llvm::StringRef Key) const;
   };
   std::vector<Number> Numbers;
-  /// Of each choice one option applies.
+  /// Choices, each of which selects one option.
   std::vector<std::vector<Option>> Choices;
 };
 

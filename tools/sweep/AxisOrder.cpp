@@ -69,7 +69,7 @@ AxisOrder::AxisOrder(const Space &S) {
       Outer.push_back(std::move(Found));
       continue;
     }
-    // What decides more often stands outside, so that blocks are of one
+    // Axes that decide more often are the outer ones, so that a block has one
     // structure.
     const bool IsOfRanks = any_of(A.Keys, [](const SweepSpec::Key &K) {
       return StringRef(K.Name).starts_with("parallel.");

@@ -109,8 +109,8 @@ std::vector<int64_t> Chooser::add(std::vector<Point> Points) {
       if (P.Values.front() == Points.front().Values.front())
         Points.front().Equal += P.Equal;
   for (Point &P : Points) {
-    // None that comes later in this order is better in everything. What covers
-    // a point mostly stands close before it.
+    // No later point in this order dominates an earlier one. The point that
+    // dominates another is usually close before it.
     const bool IsKept =
         By.Keeps == SweepSpec::Kept::Top
             ? Kept.size() < By.Count

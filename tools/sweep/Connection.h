@@ -33,7 +33,7 @@ public:
   bool isQuery() const;
   int columns() const;
   llvm::StringRef name(int Column) const;
-  // Of the row that `Connection::next` found.
+  // Cells of the row that `Connection::next` found.
   int64_t numberAt(int Column) const;
   std::optional<double> realAt(int Column) const; ///< if it is no integer
   bool isNull(int Column) const;

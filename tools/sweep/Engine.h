@@ -48,7 +48,7 @@ struct Tally {
   int64_t NumUnfit = 0; ///< of these: more than the memory of a device
   /// The best of them, if the sweep says what that is.
   std::vector<Chooser::Point> Best;
-  /// Those of them that are kept.
+  /// The accepted points that are kept.
   std::vector<int64_t> Accepted;
   /// By metric, in the order of `allFigures`, of each of these;
   /// ir::NoValue for one that the job lacks.
@@ -126,10 +126,10 @@ class Engine {
 public:
   explicit Engine(const Sweep &S);
 
-  /// Of all shards; the same for any number of threads.
+  /// Returns the units of all shards, the same for any number of threads.
   int64_t units() const;
   int64_t pointsOf(int64_t Unit) const;
-  /// Of the shard.
+  /// Returns the points of the shard.
   int64_t points() const;
   /// Runs all units of the shard but those of \p Done, which is sorted, on \p
   /// Threads threads (0: as many as there are processors), and hands what they

@@ -32,8 +32,8 @@ struct Part {
 /// The commands of the shards of a sweep, and the one that merges what they
 /// found. Who runs them is another matter: this machine, or a cluster.
 struct Parts {
-  /// Of the sweep that \p Command does, in \p Count shards. What they need is
-  /// in a folder beside \p Output, for every \p Count in other files.
+  /// Divides the sweep of \p Command into \p Count shards. Their files are in a
+  /// folder beside \p Output, with other names for each \p Count.
   Parts(ArrayRef<std::string> Command, StringRef Output, unsigned Count);
 
   /// A file of a shard, in the folder.
@@ -49,7 +49,7 @@ struct Parts {
 /// What `sbatch` answers.
 struct SlurmJob {
   std::string Id;
-  std::string Cluster; ///< empty: that of whoever asks
+  std::string Cluster; ///< empty: the local cluster
 };
 
 struct SlurmJobs {

@@ -15,7 +15,7 @@ enum class LaunchEngine : unsigned char { Local, Slurm };
 struct LaunchOptions {
   LaunchEngine Engine = LaunchEngine::Local;
   std::optional<unsigned> Shards; ///< none: one process does it
-  /// Of this machine, or of a task of Slurm; 0: all.
+  /// Threads of this machine, or of a Slurm task; 0: all.
   unsigned Threads = 0;
   std::vector<std::string> Slurm; ///< arguments for `sbatch`
   bool Waits = false;             ///< for jobs of Slurm

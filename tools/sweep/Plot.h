@@ -29,8 +29,8 @@ llvm::Error missingColumn(llvm::StringRef Name);
 
 class Plot {
 public:
-  /// Of the database at \p Path, where a sweep may still write. An error if a
-  /// column is not there, or not a number at every point.
+  /// Opens the database at \p Path, to which a sweep may still write. Fails if
+  /// a column is missing, or not a number at every point.
   static llvm::Expected<Plot> open(llvm::StringRef Path, PlotColumns Of);
   Plot(Plot &&) noexcept;
   ~Plot();

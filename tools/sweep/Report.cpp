@@ -119,7 +119,7 @@ std::string digestOf(Compiler &Session, const Sweep &S) {
   return digestOf(Text);
 }
 
-/// Of all points.
+/// Returns the percentage of all points.
 static double shareOf(int64_t Count, const Summary &S) {
   return S.Points == 0
              ? 0
@@ -247,7 +247,7 @@ void PointTable::write(const PointFormat &Format, raw_ostream &OS) const {
   writeRows(std::move(Heads), Rows, Format.As, OS);
 }
 
-/// Those that are kept, in order, \p Most at most.
+/// Returns the points that are kept, in order, at most \p Most.
 static std::vector<int64_t> keptPoints(const Summary &Of, size_t Most) {
   std::vector<int64_t> Points(Of.First.begin(), Of.First.end());
   for (const Chooser::Point &P : Of.Kept.kept())

@@ -17,7 +17,7 @@ namespace {
 /// changes, for programs lines of JSON, nothing in a pipe.
 class ProgressPrinter {
 public:
-  /// Of a sweep of \p Points.
+  /// Shows the progress of a sweep of \p Points points.
   ProgressPrinter(int64_t Points, bool IsJSON, bool IsQuiet);
 
   void show(const Summary &At);
@@ -69,7 +69,7 @@ void ProgressPrinter::showEmitted(size_t Done, size_t Of) {
   errs() << '\n';
 }
 
-/// Of the best point so far.
+/// Returns the value of the best point so far.
 static int64_t bestValue(const Summary &At) {
   const int64_t Value = At.Best.kept().front().Values.front();
   return At.Best.choice().By.front().IsLargest ? -Value : Value;

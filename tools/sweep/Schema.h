@@ -42,7 +42,7 @@ std::string quotedName(llvm::StringRef Name);
 /// The columns of the table `metrics` after the first one: those of
 /// `allFigures`, then those of the sweep.
 std::vector<std::string> metricColumns(const SweepSpec &S);
-/// Returns those of the file \p Schema of \p C.
+/// Returns the metrics of the file \p Schema of \p C.
 llvm::Expected<std::vector<std::string>>
 readMetrics(Connection &C, llvm::StringRef Schema = "main");
 /// How the metrics \p Own of a file, of another version, are not \p Wanted.

@@ -22,7 +22,7 @@ struct Outcome {
   std::string Output, Errors; ///< what it printed
   std::string WhyNone;        ///< no exit code: the signal, for example
 
-  /// Of one that failed, with what it has to say.
+  /// Returns why the program failed, with its output.
   std::string reason() const;
 };
 

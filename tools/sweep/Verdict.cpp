@@ -46,7 +46,7 @@ public:
         Axes.push_back({&K, S.Space.indexAt(Point, Index)});
   }
 
-  /// Of a legal job.
+  /// Sets the program of a legal job.
   void setProgram(const ir::Program &Legal, ArrayRef<int64_t> Measured) {
     P = &Legal;
     Metrics = Measured;

@@ -24,7 +24,7 @@ Expected<WriteLock> WriteLock::take(StringRef Path) {
       return createStringError("`" + Path + "`: another sweep writes to it");
     }
     Held.emplace(std::move(*Now));
-    // Whoever held it may have removed it since it was opened.
+    // The previous holder may have removed the file since it was opened.
   } while (!L.File->isAt(L.Beside));
   uint64_t Size = 0;
   if (sys::fs::file_size(L.Beside, Size) || Size != 0) // no lock has a byte

@@ -9,8 +9,8 @@
 
 namespace foretrace::sweep {
 
-/// Holds a file beside the one at a path, which goes with it; whoever is killed
-/// holds it no more.
+/// A lock on a path: a locked file beside it, which is removed afterwards. The
+/// lock ends with its process.
 class WriteLock {
 public:
   /// An error if another process has it.
@@ -20,7 +20,7 @@ public:
   WriteLock &operator=(WriteLock &&) = default;
   ~WriteLock();
 
-  /// Of the file that is held.
+  /// Returns the path of the locked file.
   const std::string &path() const { return Beside; }
 
 private:

@@ -11,8 +11,8 @@ using namespace llvm;
 
 namespace foretrace::validate {
 
-/// Of releases of Chakra, and of STAGE, which calls its own number the
-/// schema's.
+/// Versions of the schema in releases of Chakra, and in STAGE, which writes its
+/// own version there.
 static constexpr StringRef KnownVersions[] = {"0.0.4", "1.0.0"};
 
 static void add(uint64_t &Sum, uint64_t More) {
@@ -157,8 +157,8 @@ std::vector<const ChakraOp *> collectivesOf(const ChakraGraph &Graph,
   return Found;
 }
 
-/// Of each node the last collective of \p Group, counted from 1, that it waits
-/// for. If that is always the one before, all are in one line.
+/// Finds for each node the last collective of \p Group, counted from 1, that it
+/// waits for. If that is always the one before, the collectives are ordered.
 static void checkGroupOrder(const ChakraGraph &Graph, uint32_t Group,
                             const std::string &Name, StringRef Path,
                             Findings &Out) {

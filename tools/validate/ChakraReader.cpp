@@ -47,7 +47,7 @@ static void setUnsigned(ChakraAttribute &A, uint64_t Value) {
   A.Integer = Value;
 }
 
-/// Of a varint of any length.
+/// Sets a boolean from a varint of any length.
 static void setTruth(ChakraAttribute &A, uint64_t Value) {
   setUnsigned(A, Value != 0);
 }
@@ -150,7 +150,7 @@ static void readNode(pbf_reader R, ChakraNode &N) {
     else if (Tag == node_field::Name && HasLength)
       N.Name = textOf(R);
     else if (Tag == node_field::Type)
-      // As protocol buffers do, of which an enumeration has 32 bits.
+      // Protocol buffers, too, reduce an enumeration to 32 bits.
       N.Type = static_cast<NodeType>(static_cast<uint32_t>(readUnsigned(R)));
     else if (Tag == node_field::CtrlDeps)
       readIds(R, N.CtrlDeps);

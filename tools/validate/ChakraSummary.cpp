@@ -10,7 +10,7 @@ using namespace llvm;
 
 namespace foretrace::validate {
 
-/// Of `COMM_SEND_NODE`, what not all names have.
+/// Returns the distinctive part of `COMM_SEND_NODE`.
 static std::string shortNameOf(size_t Type) {
   const std::string Name = nameOf(static_cast<NodeType>(Type));
   StringRef Short = Name;

@@ -56,7 +56,7 @@ private:
   void add(Finding F);
 
   std::vector<Finding> Kept;
-  /// Of each slug: which are kept, and how many more there are.
+  /// The kept findings of a slug, and the number of further ones.
   struct Slug {
     std::vector<size_t> Kept;
     int64_t More = 0;

@@ -113,7 +113,7 @@ void GoalChecker::takeMessage(const GoalStatement &S) {
     Messages.receive(*M);
 }
 
-/// As the replay needs it; what does not fit is reported.
+/// Returns the operation as the replay needs it.
 static GoalOp opOf(const GoalStatement &S) {
   GoalOp Op;
   Op.Is = S.Is;

@@ -62,7 +62,7 @@ void GoalRules::forEachAfter(RankOp On, bool IsStart,
       Visit(E.Op);
 }
 
-/// Reports messages that nobody receives, or of other sizes than are sent.
+/// Reports messages that are never received, or have two different sizes.
 void reportMessages(const GoalRules &Rules, const Replay &Run, StringRef Path,
                     Findings &Out) {
   for (const auto &[Send, Receive] : Run.unequal()) {

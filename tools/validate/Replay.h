@@ -85,7 +85,7 @@ public:
   /// Sends and their receives, of other sizes.
   llvm::ArrayRef<std::pair<RankOp, RankOp>> unequal() const { return Unequal; }
   using Messages = std::multimap<Message, RankOp>;
-  /// Sends that nobody has received.
+  /// Returns the sends that were never received.
   const Messages &unreceived() const { return Sent; }
 
 private:
@@ -125,7 +125,7 @@ private:
   std::vector<RankState> Ranks;
   /// Ends of operations; without time, beginnings.
   std::priority_queue<Event, std::vector<Event>, std::greater<>> Events;
-  /// Those that have begun a collective, by group and turn.
+  /// Ranks that have begun a collective, by group and turn.
   std::map<std::pair<uint32_t, uint64_t>, std::vector<RankOp>> Meetings;
   Messages Sent, Awaited; ///< without the other end
   std::vector<std::pair<RankOp, RankOp>> Unequal;

@@ -12,9 +12,8 @@
 
 namespace foretrace::validate {
 
-/// What the first line says: the policy and, of the policies for transformers,
-/// the keys. Groups have sizes only where all is there and
-/// fits.
+/// The first line: the policy and, of policies for transformers, their keys.
+/// Groups have sizes only if all keys are present and in range.
 struct TableHeader {
   bool HasMesh = false; ///< tp, ep, pp and the number of ranks are known
   int64_t Tp = 1, Ep = 1, Pp = 1, World = 1;
@@ -51,7 +50,7 @@ struct TableCell {
   simai::CellGroup Group = simai::CellGroup::Column;
   uint64_t Size = 0; ///< bytes, of the whole group
 
-  /// As it is written, `ALLTOALL_EP`.
+  /// Returns the word as written, `ALLTOALL_EP`.
   std::string word() const;
 };
 

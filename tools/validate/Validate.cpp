@@ -34,7 +34,7 @@ private:
   void show(StringRef Name, StringRef Summary, const Findings &Found);
 
   DiagnosticClient &Out;
-  raw_ostream *People; ///< null: nobody reads along
+  raw_ostream *People; ///< null: no text is shown
   const bool IsExact;
   bool HasErrors = false;
 };

@@ -58,7 +58,7 @@ struct ForeignValue {
   const ForeignValue *find(llvm::StringRef Key) const;
   /// The kind in words, for messages: "a text".
   llvm::StringRef kindName() const;
-  /// As it is written in `.fore`; texts that are no words are in quotes.
+  /// Returns the value in the syntax of `.fore`, with texts quoted if needed.
   std::string print() const;
 };
 

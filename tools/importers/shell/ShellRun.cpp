@@ -92,7 +92,7 @@ Follower::Status Follower::run(const Commands &All) {
       continue;
     if (!S.spend(CommandEffort))
       return std::nullopt;
-    // `[ -f x ] && exit` ends nothing if nobody knows whether there is x.
+    // `[ -f x ] && exit` ends nothing if it is unknown whether x exists.
     const bool WasSure = IsSure;
     IsSure &= C.After != Command::Link::And || Last.has_value();
     const Status Is = run(C);
@@ -176,7 +176,7 @@ Follower::Status Follower::caseOf(const Command &C) {
   return true;
 }
 
-/// What a shell of its own sets is lost, and it alone ends in it.
+/// Runs a subshell: its variables are lost, and `exit` ends only it.
 Follower::Status Follower::subshell(const Command &C) {
   size_t Effort = 0;
   for (const auto &V : S.Variables)

@@ -59,8 +59,8 @@ private:
   void hide(llvm::StringRef Name);
   void print(std::vector<Traced> Of);
   void collectOwn(const Commands &All);
-  /// Nothing is known any longer of what \p All would set; with
-  /// \p IsOftenSet, not even if it was set before.
+  /// Forgets the variables that \p All would set; with \p IsOftenSet, even
+  /// those that were set before.
   void forget(const Commands &All, bool IsOftenSet);
   void undecided(const Command &C, llvm::StringRef Where);
   std::optional<Traced> output(llvm::StringRef Text);
