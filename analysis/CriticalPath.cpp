@@ -28,6 +28,7 @@ public:
   StepTimes &times() { return Times; }
 
 private:
+  void addStep(int64_t Stage, const Action &A, int64_t Count, Nanoseconds Time);
   void add(const Block &B, const Op &O, int64_t Count);
   void add(SourceRange Where, std::string Part, Nanoseconds Time);
   /// Adds the part of \p Time that its ops do not account for.
@@ -74,8 +75,27 @@ void PathSum::addHost(Nanoseconds Time) {
   OfOps = {};
 }
 
+void PathSum::addStep(int64_t Stage, const Action &A, int64_t Count,
+                      Nanoseconds Time) {
+  auto LayersOf = [&](int64_t Stage, const Action &A) {
+    return isMessage(A.Kind)
+               ? nullptr
+               : &stageAt(P.Stages, Stage).layersOf(A.Chunk);
+  };
+  const auto It = llvm::find_if(Out.Steps, [&](const PathStep &Other) {
+    return Other.Action.Kind == A.Kind && Other.Time == Time &&
+           LayersOf(Other.Stage, Other.Action) == LayersOf(Stage, A);
+  });
+  if (It != Out.Steps.end())
+    It->Count += Count;
+  else if (Time != Nanoseconds())
+    Out.Steps.push_back({Stage, A, Count, Time});
+}
+
 void PathSum::add(int64_t Stage, const Action &A, int64_t Count) {
-  const Nanoseconds Time = Nanoseconds(Times(Stage, A)) * Count;
+  const Nanoseconds OfEach(Times(Stage, A));
+  const Nanoseconds Time = OfEach * Count;
+  addStep(Stage, A, Count, OfEach);
   timeOfStage(Stage) += Time;
   if (isMessage(A.Kind)) {
     add(P.Spec.Parallel.Pp.Range, partName(TimePart::Kind::Messages).str(),
@@ -93,6 +113,7 @@ void PathSum::add(int64_t Stage, const Action &A, int64_t Count) {
 }
 
 void PathSum::addUpdate(int64_t Stage) {
+  Out.Last = Stage;
   const Block &B = P.Blocks[stageAt(P.Stages, Stage).Step];
   for (const Op &O : B.Ops)
     add(B, O, 1);
@@ -131,5 +152,7 @@ CriticalPath foretrace::criticalPath(const Program &P, const IterationTime &T) {
   }
   CriticalPath Out = std::move(Sum).result();
   Out.IsExact = Path.has_value();
+  if (!Out.IsExact)
+    Out.Steps.clear();
   return Out;
 }

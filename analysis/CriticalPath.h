@@ -15,10 +15,20 @@ struct LineTime {
   Nanoseconds Time;
 };
 
+/// A step or a message, and all that are like it.
+struct PathStep {
+  int64_t Stage; ///< of the first one
+  ir::Action Action;
+  int64_t Count;
+  Nanoseconds Time; ///< of each
+};
+
 struct CriticalPath {
   /// Whether it was found. If the schedule has too many steps to keep, this is
   /// the work of a rank of the busiest stage instead, without idle time.
   bool IsExact = false;
+  std::vector<PathStep> Steps;     ///< by first stage; none if not exact
+  int64_t Last = 0;                ///< the stage whose update ends the path
   std::vector<LineTime> Lines;     ///< the longest first
   std::vector<Nanoseconds> Stages; ///< by index into IterationTime::Stages
 };

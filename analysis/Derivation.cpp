@@ -76,12 +76,14 @@ DerivedOperand makeDerived(std::string Name, int64_t Value, StringRef Unit,
 static std::string fill(StringRef Formula, ArrayRef<DerivedOperand> Operands,
                         bool WithNumbers) {
   std::string Text;
-  for (size_t I = 0; I < Formula.size(); ++I) {
-    if (Formula[I] != '$') {
-      Text += Formula[I];
-      continue;
-    }
-    const DerivedOperand &O = Operands[static_cast<size_t>(Formula[++I] - '0')];
+  while (!Formula.empty()) {
+    const auto [Before, Rest] = Formula.split('$');
+    Text += Before;
+    Formula = Rest;
+    size_t Index;
+    if (Formula.consumeInteger(10, Index))
+      break;
+    const DerivedOperand &O = Operands[Index];
     Text += WithNumbers ? std::to_string(O.Value) : O.Name;
   }
   return Text;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/TimeDerivation.h"
 #include "analysis/Derivation.h"
+#include "analysis/LayerCounts.h"
+#include "ir/model/Boundary.h"
 #include "ir/model/Measure.h"
+#include "ir/ranks/StepOps.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>
@@ -186,6 +189,121 @@ DerivedFigure TimeMaker::make(std::string What, ArrayRef<const ir::Op *> Ops) {
       Join([](const DerivedOperand &O) { return std::to_string(O.Value); });
   return {std::move(What), Time.isOverflow() ? ir::NoValue : Time.value(), "ns",
           std::move(Sum)};
+}
+
+/// Derives the sum of \p Operands, each as often as \p Counts says.
+static Derivation weightedSum(std::vector<DerivedOperand> Operands,
+                              ArrayRef<int64_t> Counts) {
+  std::vector<std::string> Terms;
+  for (const auto &[Index, Count] : enumerate(Counts))
+    Terms.push_back((Count == 1 ? "$" : std::to_string(Count) + "*$") +
+                    std::to_string(Index));
+  return makeDerivation(join(Terms, "+"), std::move(Operands));
+}
+
+static int64_t sumOfTimes(ArrayRef<DerivedOperand> Operands) {
+  int64_t Sum = 0;
+  for (const DerivedOperand &O : Operands)
+    Sum += O.Value;
+  return Sum;
+}
+
+/// Derives what \p Ops take, one after the other, without what is hidden of
+/// collectives.
+DerivedOperand TimeMaker::exposed(std::string Name,
+                                  ArrayRef<const ir::Op *> Ops) {
+  Derivation Sum;
+  for (const ir::Op *O : Ops) {
+    if (O->exposed() == Nanoseconds())
+      continue;
+    Derivation Of = derive(*O);
+    if (O->Hidden != Nanoseconds())
+      Of = makeDerivation(
+          "$0-$1",
+          {makeDerived("time", O->Time.value(), "ns", std::move(Of)),
+           makeDerived("hidden", O->Hidden.value(), "ns",
+                       Sizes.derive(O->HiddenLaw.Id))});
+    Sum.Operands.push_back(makeDerived(nameOf(*O, Sum), O->exposed().value(),
+                                       "ns", std::move(Of)));
+  }
+  const int64_t Time = sumOfTimes(Sum.Operands);
+  const std::vector<int64_t> Once(Sum.Operands.size(), 1);
+  return makeDerived(std::move(Name), Time, "ns",
+                     weightedSum(std::move(Sum.Operands), Once));
+}
+
+/// Derives the time of a step of a stage, or of a message.
+DerivedOperand TimeMaker::step(const PathStep &Step) {
+  const std::string Kind = ir::getName(Step.Action.Kind).str();
+  const std::string Stage = "stage" + std::to_string(Step.Stage);
+  if (ir::isMessage(Step.Action.Kind)) {
+    const ir::PipelineMessage M =
+        *ir::messageOf(Of.Schedule, Step.Stage, Step.Action);
+    const ir::Expr Size =
+        ir::boundarySize(P, ir::boundaryAfter(Of, M.Part, M.IsForward));
+    Derivation D = makeDerivation(
+        "message($0)",
+        {makeDerived("bytes", Size.value(), "", Sizes.derive(Size))});
+    D.Note = "by the law of messages (docs/time.md)";
+    return makeDerived(Stage + "." + Kind, Step.Time.value(), "ns",
+                       std::move(D));
+  }
+  std::vector<DerivedOperand> Blocks;
+  std::vector<int64_t> Counts;
+  int64_t OfKernels = 0;
+  for (const auto &[Index, Layers] : layersByBlock(
+           stageAt(Of.Stages, Step.Stage).layersOf(Step.Action.Chunk))) {
+    const ir::Block &B = Of.Blocks[ir::BlockId(Index)];
+    std::vector<const ir::Op *> Ops;
+    for (const auto &[O, Action] : zip_equal(B.Ops, actionsOf(B)))
+      if (ir::runs(Step.Action.Kind, Action))
+        Ops.push_back(&O);
+    DerivedOperand Time = exposed(B.Name + "." + Kind, Ops);
+    if (Time.Value == 0)
+      continue;
+    OfKernels += Time.Value * Layers;
+    Blocks.push_back(std::move(Time));
+    Counts.push_back(Layers);
+  }
+  if (const int64_t Rest = Step.Time.value() - OfKernels) {
+    DerivedOperand Host;
+    Host.Name = "launches";
+    Host.Value = Rest;
+    Host.Unit = "ns";
+    Host.Counts = "as far as the host launches kernels later than the one "
+                  "before ends";
+    Blocks.push_back(std::move(Host));
+    Counts.push_back(1);
+  }
+  const std::string Chunk =
+      Of.Schedule.Chunks > 1 ? ".chunk" + std::to_string(Step.Action.Chunk)
+                             : "";
+  return makeDerived(Stage + Chunk + "." + Kind, Step.Time.value(), "ns",
+                     weightedSum(std::move(Blocks), Counts));
+}
+
+Derivation TimeMaker::iteration(const CriticalPath &Path) {
+  if (!Path.IsExact)
+    return nothing("the schedule has too many steps to name the longest chain");
+  std::vector<DerivedOperand> Steps;
+  std::vector<int64_t> Counts;
+  for (const PathStep &S : Path.Steps) {
+    Steps.push_back(step(S));
+    Counts.push_back(S.Count);
+  }
+  std::vector<const ir::Op *> Update;
+  for (const ir::Op &O : Of.Blocks[stageAt(Of.Stages, Path.Last).Step].Ops)
+    Update.push_back(&O);
+  DerivedOperand Last =
+      exposed("stage" + std::to_string(Path.Last) + ".update", Update);
+  if (Last.Value != 0) {
+    Steps.push_back(std::move(Last));
+    Counts.push_back(1);
+  }
+  Derivation D = weightedSum(std::move(Steps), Counts);
+  D.Note = "the longest chain of steps and messages, and the update of the "
+           "stage where it ends";
+  return D;
 }
 
 } // namespace foretrace

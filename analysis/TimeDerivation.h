@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Derives the times of ops.
+// Derives the times of ops and of iterations.
 #pragma once
 
 #include "analysis/CollectiveTimes.h"
+#include "analysis/CriticalPath.h"
 #include "analysis/Derivation.h"
 #include "analysis/OpTimes.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -21,6 +22,8 @@ public:
   DerivedFigure make(std::string What, llvm::ArrayRef<const ir::Op *> Ops);
   /// Derives the time of one op from measured times or the device.
   Derivation derive(const ir::Op &O);
+  /// Derives the time of an iteration from its critical path, down to ops.
+  Derivation iteration(const CriticalPath &Path);
   /// Returns the measured time of that name, or 0 if it is not measured.
   Derivation measured(llvm::StringRef Name) const;
 
@@ -30,6 +33,8 @@ private:
   Derivation roofline(const ir::Op &O, const OpTime &T);
   Derivation estimate(const OpTime &T);
   Derivation collective(const ir::Op &O, const OpTime &T);
+  DerivedOperand step(const PathStep &Of);
+  DerivedOperand exposed(std::string Name, llvm::ArrayRef<const ir::Op *> Ops);
   std::string nameOf(const ir::Op &O, const Derivation &Among) const;
 
   const ir::Program &Of;

@@ -39,6 +39,7 @@ struct NamedCell {
   std::string Title;
   FigureUnit Unit;
   const Figure *Of;
+  std::function<Derivation()> Derive = nullptr; ///< as of a NamedFigure
 };
 
 } // namespace
@@ -54,7 +55,7 @@ static Error unknown(StringRef What, StringRef Name,
 
 static Expected<NamedCell> findNamed(const Figures &F, StringRef Key) {
   if (const NamedFigure *Of = F.find(Key))
-    return NamedCell{Of->Title, Of->Unit, &Of->Value};
+    return NamedCell{Of->Title, Of->Unit, &Of->Value, Of->Derive};
   std::vector<StringRef> Known;
   for (const NamedFigure &Of : F.Named)
     Known.push_back(Of.Key);
@@ -122,7 +123,7 @@ Expected<Subjects> locateFigure(const EmitRequest &Request, const Figures &F,
   if (!Found)
     return Found.takeError();
   const Figure &Number = *Found->Of;
-  if (!Number.From)
+  if (!Number.From && !Found->Derive)
     return createStringError("--figure: `" + Asked + "` is " + exact(Number) +
                              ", and no expression");
   const ir::Spec &Job = Request.Program.Spec;
@@ -130,7 +131,9 @@ Expected<Subjects> locateFigure(const EmitRequest &Request, const Figures &F,
   return Subjects{{(Twine(Backend) + " " + Asked).str(),
                    {Job.Model.LayersRange, findBackend(Backend)->Name, ""},
                    {{Found->Title, valueOf(Number), unitName(Found->Unit),
-                     FigureMaker(Job, F.Sizes).derive(*Number.From)}}}};
+                     Found->Derive
+                         ? Found->Derive()
+                         : FigureMaker(Job, F.Sizes).derive(*Number.From)}}}};
 }
 
 } // namespace foretrace

@@ -4,6 +4,7 @@
 // fills and one writer for each format shows.
 #pragma once
 
+#include "analysis/Derivation.h"
 #include "analysis/DeviceMemory.h"
 #include "analysis/Figures.h"
 #include "backends/Backend.h"
@@ -11,6 +12,7 @@
 #include "lang/NumberText.h"
 #include "lang/RowWriter.h"
 #include "llvm/Support/JSON.h"
+#include <functional>
 #include <variant>
 
 namespace foretrace {
@@ -46,6 +48,8 @@ struct NamedFigure {
   std::string Title; ///< for people
   FigureUnit Unit;
   Figure Value;
+  /// Derives it if it is no expression; null if nothing does.
+  std::function<Derivation()> Derive = nullptr;
 };
 
 struct FigureColumn {

@@ -6,6 +6,7 @@
 #include "analysis/DeviceRates.h"
 #include "analysis/Figures.h"
 #include "analysis/FlopCounter.h"
+#include "analysis/TimeDerivation.h"
 #include "backends/EmissionOf.h"
 #include "backends/figures/JobTables.h"
 #include "ir/model/Spellings.h"
@@ -138,7 +139,10 @@ Figures timing::figures(const EmitRequest &Request, const Options &O) {
     if (const std::optional<Expr> Value = Of.of(Id))
       Add(Key, Title, getInfo(Id).Unit, Value->value());
   };
-  AddFigure("time", "estimated time of an iteration", FigureId::Time);
+  if (const std::optional<Expr> Time = Of.time())
+    F.Named.push_back({"time", "estimated time of an iteration",
+                       FigureUnit::Time, Time->value(),
+                       [&P, Path] { return TimeMaker(P).iteration(Path); }});
   Add("uncertainty", "uncertainty", FigureUnit::HalfRange,
       static_cast<int64_t>(std::llrint(halfRange(P, T) * 1e6)));
   if (borrowsProfile(P))
