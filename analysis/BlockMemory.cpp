@@ -41,10 +41,10 @@ static int64_t masterBytes(const TrainSpec &Train, const Value &V) {
   return HasRemainder ? 2 : bytesPerElement(Master);
 }
 
-/// Whether muon orthogonalizes the momentum of \p V: that of what is
-/// two-dimensional, but for the tables of words and the output layer
-/// (Megatron-LM, optimizer/emerging_optimizers.py, _is_nonlinear_or_embedding,
-/// and language_module.py, is_embedding_or_output_parameter).
+/// Returns whether muon orthogonalizes the momentum of \p V: it is a matrix,
+/// but neither a table of words nor the output layer (Megatron-LM,
+/// optimizer/emerging_optimizers.py, _is_nonlinear_or_embedding, and
+/// language_module.py, is_embedding_or_output_parameter).
 static bool isOrthogonalized(const Value &V) {
   return isMatrix(V) || V.Type.indexOf(DimKind::Position) >= 0;
 }

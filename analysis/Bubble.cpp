@@ -5,7 +5,7 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// How many micro-batches the pipeline lacks to be full.
+/// Returns the number of micro-batches that the pipeline lacks to be full.
 static Expr lacking(ExprScope P, Expr Stages, Expr MicroBatches) {
   return max(Stages + MicroBatches * -1, numberOf(P, 0));
 }

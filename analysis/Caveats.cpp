@@ -243,7 +243,7 @@ void CaveatFinder::findTier() {
 
 namespace {
 
-/// How far the device of a job is from the one that its profile was fitted on.
+/// The similarity of a job's device to the one that its profile was fitted on.
 struct Kinship {
   llvm::StringLiteral Text;
   double HalfRange; ///< in addition, measured on about a hundred runs

@@ -24,7 +24,7 @@ struct DeviceMemory {
 /// neither is present.
 std::optional<DeviceMemory> deviceMemoryOf(const ir::DeviceSpec &Device,
                                            const Located<int64_t> &Given = {});
-/// The same for a device of the cluster of \p S, which may have none.
+/// Returns the memory of a device of the cluster of \p S, which may have none.
 std::optional<DeviceMemory> deviceMemoryOf(const ir::Spec &S,
                                            const Located<int64_t> &Given = {});
 

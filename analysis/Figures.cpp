@@ -60,7 +60,7 @@ Expr JobFigures::inFlight(const Stage &S) const {
   return P.at(*P.Sizes.find({KeyId::StageInFlight, Key::NoBlock, Kind}));
 }
 
-/// What a rank of \p S sends among the groups for which \p IsMeant.
+/// Returns the bytes that a rank of \p S sends in the groups that \p IsMeant.
 template <typename FnT>
 static Expr sentBy(ExprScope P, const Stage &S, FnT IsMeant) {
   llvm::SmallVector<ExprId, 8> Sizes;

@@ -86,7 +86,7 @@ public:
   StageMemories &memories();
   /// Returns the estimate of this job, which has costs.
   const IterationTime &iteration();
-  /// What all devices do in an iteration; none if a single op has 2^63 FLOPs.
+  /// FLOPs of all devices in an iteration; none if one op has 2^63 FLOPs.
   struct AllWork {
     std::optional<__int128> ModelFlops;
     __int128 Tokens;

@@ -52,7 +52,7 @@ Expr FlowCounter::countOf(KeyId Id, unsigned Block, unsigned Stage,
   return Known ? Expr(P.Sizes, *Known) : numberOf(P, Value);
 }
 
-/// Flows of a stage stand together.
+/// Adds a flow; those of a stage are neighbours.
 void FlowCounter::add(Flow New) {
   New.Message = withLoad(P, New.Message, MeanLoad);
   const auto Stage = llvm::partition_point(
@@ -220,7 +220,7 @@ void FlowCounter::shareCopies(const Flow &F, const LinkSpan &Span,
     return;
   const int64_t Domains = Ranks / InDomain;
   const int64_t ToRanks = *expectedParts(*F.Copies, Ranks);
-  // If groups of experts do not correspond to domains: not more than to ranks.
+  // If groups of experts are not domains: at most as many as to ranks.
   const int64_t ToDomains =
       expectedParts(*F.Copies, Domains)
           .value_or(std::min(ToRanks, Domains * WholeToken));

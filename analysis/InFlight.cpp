@@ -78,7 +78,7 @@ void Follower::add(InFlight Step) {
   Heaviest.push_back(std::move(Step));
 }
 
-/// What a step needs is there before a backward one, and after a forward one.
+/// Adds a step; a forward step needs memory before it, others free it after.
 void Follower::step(const Action &A, int64_t Change) {
   const unsigned Kind = KindOf[static_cast<size_t>(A.Chunk)];
   if (A.Kind == ActionKind::Forward)

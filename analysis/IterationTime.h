@@ -54,7 +54,7 @@ struct IterationTime {
 /// an overflow as total if it is beyond 2^63 ns.
 IterationTime estimateIteration(const ir::Program &P);
 
-// The same in steps, for several programs whose schedules run together.
+// Steps of the estimate, for several programs whose schedules run together.
 
 /// Returns the work of stages; with an overflow as total if the iteration may
 /// be beyond 2^63 ns. \p Times are those of \p P.

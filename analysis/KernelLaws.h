@@ -18,7 +18,7 @@ enum class KernelClass : unsigned char {
   /// The gradient of a weight reads copies of scaled operands in the other
   /// direction, for each element of which a stream reads and writes a byte.
   Product,
-  /// A product for each expert of a rank, with rows more than it has.
+  /// A product for each expert of a rank; each counts as some rows more.
   GroupedProduct,
   /// Fused attention: start + FLOPs x (1 + s0 / keys) / (peak rate in bf16 x
   /// efficiency x sustained), where keys is twice the mean number of keys of a

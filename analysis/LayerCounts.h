@@ -16,8 +16,8 @@ LayerCounts layersByBlock(const ir::LayerSequence &S);
 /// Returns the layers of all chunks.
 LayerCounts layersByBlock(const ir::Stage &S);
 
-/// Returns the number of the first chunk of a run of \p S, which stands for it
-/// in KeyId::StageChunk.
+/// Returns the number of the first chunk of a run of \p S, which represents the
+/// run in KeyId::StageChunk.
 unsigned firstChunk(const ir::Stage &S, size_t Run);
 
 /// Returns the blocks of a chunk, as in `embedding + 12 layer`, or `nothing`.

@@ -56,7 +56,7 @@ private:
   llvm::SmallVector<Range, 4> Along;
 };
 
-/// How many of \p From share a domain of \p Size with the rank \p Distance on.
+/// Returns how many of \p From share a domain with the rank \p Distance on.
 static __int128 together(int64_t Size, const Senders &From, int64_t Distance) {
   int64_t First = std::min<int64_t>(Distance, 0);
   llvm::SmallVector<PlaceRow, 4> Rows;

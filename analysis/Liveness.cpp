@@ -14,12 +14,12 @@ bool foretrace::isOffloaded(const Program &P, const Block &B) {
   return Spec && *P.Spec.offloadOf(*Spec);
 }
 
-/// Whether what \p O makes stands where its first operand stood. What a rank
-/// takes of a whole sequence is a copy (Megatron-LM,
-/// get_batch_on_this_cp_rank). The gradient of the loss is written over the
-/// softmax, which forward left where the logits were (Megatron-LM,
-/// tensor_parallel/cross_entropy.py, calculate_gradients; Transformer Engine up
-/// to 2.17, pytorch/triton/cross_entropy.py, cross_entropy_forward).
+/// Returns whether the result of \p O overwrites its first operand. A rank's
+/// part of a whole sequence is a copy (Megatron-LM, get_batch_on_this_cp_rank).
+/// The gradient of the loss is written over the softmax, which forward wrote
+/// over the logits (Megatron-LM, tensor_parallel/cross_entropy.py,
+/// calculate_gradients; Transformer Engine up to 2.17,
+/// pytorch/triton/cross_entropy.py, cross_entropy_forward).
 static bool isInPlace(const Op &O) {
   if (O.Kind == OpKind::AllReduce)
     return true;
@@ -32,13 +32,13 @@ static bool isInPlace(const Op &O) {
   return hasTrait(O.Kind, InPlace) && O.Derivative == Derivative::None;
 }
 
-/// Whether \p O gathers a weight from the shares of ZeRO 3.
+/// Returns whether \p O gathers a weight from the shares of ZeRO 3.
 static bool gathersWeight(const Block &B, const Op &O) {
   return O.Kind == OpKind::AllGather &&
          B.Values[O.Operands[0]].Kind == ValueKind::Param;
 }
 
-/// Whether \p O reduces the gradient of a parameter to shares.
+/// Returns whether \p O reduces the gradient of a parameter to shares.
 static bool sharesGradient(const Block &B, const Op &O) {
   if (O.Kind != OpKind::ReduceScatter)
     return false;
@@ -202,7 +202,7 @@ void Liveness::findFirstGradient() {
     }
 }
 
-/// Whether \p T has a score for each token and word.
+/// Returns whether \p T has a score for each token and word.
 static bool isLogits(const TensorType &T) {
   return T.indexOf(DimKind::Seq) >= 0 && T.indexOf(DimKind::Vocab) >= 0;
 }
@@ -230,13 +230,13 @@ void Liveness::holdLogits() {
   }
 }
 
-/// Whether \p T has an element for each pair of tokens, of all heads.
+/// Returns whether \p T has an element for each pair of tokens, of all heads.
 static bool isMask(const TensorType &T) {
   return T.indexOf(DimKind::Seq) >= 0 && T.indexOf(DimKind::KvSeq) >= 0 &&
          T.indexOf(DimKind::Heads) < 0;
 }
 
-/// Whether \p P recomputes core attention of a layer, or a whole layer.
+/// Returns whether \p P recomputes core attention of a layer, or a whole layer.
 static bool recomputesAttention(const Program &P) {
   return llvm::any_of(P.Blocks, [&](const Block &B) {
     const BlockSpec *Spec = P.Spec.Model.findBlock(B.Name);

@@ -14,8 +14,8 @@ struct Moment {
   ir::Expr Live;
 };
 
-/// Whether saved activations of a layer of \p B are offloaded to host memory.
-/// Those of the embedding and the head never are.
+/// Returns whether saved activations of a layer of \p B are offloaded to host
+/// memory. Those of the embedding and the head never are.
 bool isOffloaded(const ir::Program &P, const ir::Block &B);
 
 /// Values of one storage are in memory once: parts of a tensor and the whole,

@@ -32,7 +32,7 @@ int64_t foretrace::activeParameters(const Program &P) {
   return Active.hasValue() ? Active.value() : INT64_MAX;
 }
 
-/// Whether \p Table, or what ZeRO 3 gathers of it, is an operand of a lookup.
+/// Returns whether a lookup reads \p Table, or the whole of it under ZeRO 3.
 static bool isLookedUp(const Block &B, ValueId Table) {
   return llvm::any_of(B.Ops, [&](const Op &O) {
     if (O.Phase != Phase::Forward || !llvm::is_contained(O.Operands, Table))

@@ -93,7 +93,7 @@ static bool isOver(const Op &O, Axis A) {
   return isCollective(O.Kind) && llvm::is_contained(O.Group.Axes, A);
 }
 
-/// Whether \p O is over replicas, of dense parameters or of experts.
+/// Returns whether \p O is over replicas, of dense parameters or of experts.
 static bool isOverReplicas(const Op &O) {
   return isOver(O, Axis::Dp) || isOver(O, Axis::Edp);
 }

@@ -8,32 +8,32 @@
 
 namespace foretrace {
 
-/// Whether \p T belongs to routed experts, so that its ranks are seen as
-/// etp x ep x edp instead of tp x cp x dp.
+/// Returns whether \p T belongs to routed experts, so that its ranks are seen
+/// as etp x ep x edp instead of tp x cp x dp.
 bool isExpertTensor(const ir::TensorType &T);
-/// Whether gradients of experts are reduced over edp, apart from the others.
-/// With ep = 1 Megatron-LM reduces them with the others, since core 0.19 only
-/// if etp = tp; before, the terms of ranks that differ in tp are never summed
-/// (tensor_parallel/layers.py, `allreduce` of weights).
+/// Returns whether gradients of experts are reduced over edp, apart from the
+/// others. With ep = 1 Megatron-LM reduces them with the others, since core
+/// 0.19 only if etp = tp; before, the terms of ranks that differ in tp are
+/// never summed (tensor_parallel/layers.py, `allreduce` of weights).
 bool areExpertsApart(const ir::Program &P);
 /// The axes over which ZeRO shares what belongs to a parameter of type \p T:
 /// those of more than one rank along which all hold the same part.
 ir::AxisList shareAxes(const ir::Program &P, const ir::TensorType &T);
 
-/// Whether \p V is the weight of a linear layer, or those of experts; the
-/// tables of embedding and head are none.
+/// Returns whether \p V is the weight of a linear layer, or those of experts;
+/// the tables of embedding and head are none.
 bool isMatrix(const ir::Value &V);
 
 /// Returns the type in which a product makes the gradient of the parameter \p
 /// V: that in which ranks have it, if it has no scales.
 ir::ElementType nominalType(const ir::Program &P, const ir::Value &V);
 
-/// Whether \p V is a buffer rather than a parameter of the optimizer: no
-/// gradient trains it, and ZeRO does not share it. The bias that a router of
+/// Returns whether \p V is a buffer rather than a parameter of the optimizer:
+/// no gradient trains it, and ZeRO does not share it. The bias that a router of
 /// \p Ops adds to its scores is one (Megatron-LM, moe/router.py, TopKRouter).
 bool isBuffer(const ir::Table<ir::OpId, ir::Op> &Ops, ir::ValueId V);
 
-/// Whether \p V is a parameter that takes memory of its own.
+/// Returns whether \p V is a parameter that takes memory of its own.
 bool isStored(const ir::Value &V, ir::TiedHead At);
 
 /// Returns whether the published model counts \p V: neither a head that is tied

@@ -55,8 +55,8 @@ struct PipelineRun {
   int64_t Slowest = 0; ///< a micro-batch through the chunks of a stage
 };
 
-/// The same for several durations: keeps schedules as flat lists of calls. All
-/// that have the same numbers must have the same programs.
+/// Times pipelines with several durations: keeps schedules as flat lists of
+/// calls. All that have the same numbers must have the same programs.
 class PipelineTimer {
 public:
   PipelineTimer();

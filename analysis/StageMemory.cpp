@@ -44,7 +44,7 @@ Expr StageMemories::dummyWgradsOf(const Stage &S) {
     for (const Value &V : P->Blocks[BlockId(Block)].Values) {
       if (!isMatrix(V) || V.Frozen)
         continue;
-      const size_t Last = V.Type.Dims.size() - 1; // experts stand before
+      const size_t Last = V.Type.Dims.size() - 1; // experts are before it
       const Shape New = {extentOnRank(P, V.Type, V.Layout, Last - 1),
                          extentOnRank(P, V.Type, V.Layout, Last)};
       if (llvm::any_of(Shapes,

@@ -74,7 +74,7 @@ private:
   /// Working memory of one layer of a block.
   struct LayerMoments {
     Moment Forward, Backward;
-    /// The same, whatever the keys are; made when it is asked for.
+    /// The moments for any values of the keys; made when they are asked for.
     std::optional<ir::Expr> AnyForward, AnyBackward;
     ir::Expr Offloaded;
   };

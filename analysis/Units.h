@@ -11,7 +11,7 @@
 
 namespace foretrace {
 
-/// Whether there are any: ZeRO is 2 or 3.
+/// Returns whether layers are units of FSDP: ZeRO is 2 or 3.
 bool hasUnits(const ir::Program &P);
 
 /// The unsharded sizes of one layer of a block, of the values that ZeRO shards

@@ -59,8 +59,8 @@ struct IterationSpace {
   }
 };
 
-/// The ranks over which a dimension is spread; those of experts that stand for
-/// all have their slots.
+/// Returns the axes over which a dimension is spread. Those of experts are
+/// those of their slots instead.
 AxisList IterationSpace::axesOf(const Extent &E) const {
   AxisList Axes = E.Of.Kind == DimKind::Expert ? AxisList() : E.Axes;
   if (E.Of.Kind == DimKind::Slots)

@@ -45,8 +45,8 @@ struct EmitRequest {
   const ir::EmitSpec &Emit; ///< for places; its options have been read
   /// File to write if the block names none; from the job's file name.
   llvm::StringRef DefaultStem;
-  /// Where a range stands, `job.fore:12`; empty if nowhere. Not for several
-  /// threads at once.
+  /// Returns where a range is written, `job.fore:12`; empty if nowhere. Not for
+  /// several threads at once.
   llvm::function_ref<std::string(SourceRange)> Where = nullptr;
   /// The texts that Where speaks of, for who shows them; null if there are
   /// none.
@@ -57,8 +57,8 @@ struct EmitRequest {
   /// Bytes that the files of the run may have, if there is a limit.
   std::optional<uint64_t> MaxBytes = std::nullopt;
 
-  /// Whether files of \p Least bytes or more may be written; reports if not.
-  /// Saves the time to find that out by writing.
+  /// Returns whether files of \p Least bytes or more may be written; reports if
+  /// not. Saves the time to find that out by writing.
   bool hasRoom(double Least, DiagnosticEngine &Diags) const;
   /// The only file: \p Named, or if it is empty DefaultStem with \p Extension.
   std::string file(llvm::StringRef Named, llvm::StringRef Extension) const;
@@ -72,7 +72,7 @@ public:
   /// The facts it needs; options may change them (an `aicb` table needs only
   /// the spec).
   virtual ir::FactSet needs() const = 0;
-  /// Whether the format can say this program; reports what it can't.
+  /// Returns whether the format can express this program; reports if not.
   virtual bool check(const EmitRequest &, DiagnosticEngine &) const = 0;
   /// Writes. Same program, same bytes. Called only after check() succeeded.
   virtual llvm::Error emit(const EmitRequest &, OutputSet &) const = 0;
@@ -104,7 +104,7 @@ struct EmitReader {
 struct Backend {
   llvm::StringRef Name;
   llvm::StringRef Summary;
-  /// Whether it speaks of the model alone, not of a job that trains it.
+  /// Whether it describes only the model, not a job that trains it.
   bool IsOfModel;
   bool HasFigures; ///< Emission::figures has what it writes
   /// The bits of CellChoice that Emission::locate needs, and those that it

@@ -97,7 +97,7 @@ struct TimeSpan : Measured {
   }
 };
 
-/// The same, or the word `estimate`, which is EstimatedTime.
+/// A time, or the word `estimate`, which is EstimatedTime.
 struct SpanOrEstimate : Measured {
   static std::string expected() {
     return "a time, such as 13.75 s, or estimate";
@@ -126,7 +126,7 @@ std::string oneOf(llvm::ArrayRef<llvm::StringRef> Words);
 /// Returns the index of \p A in \p Words.
 std::optional<size_t> findWord(const ir::Attribute &A,
                                llvm::ArrayRef<llvm::StringRef> Words);
-/// The same of a word that may be in quotes.
+/// Returns the index of \p A, which may be in quotes, in \p Words.
 std::optional<size_t> findText(const ir::Attribute &A,
                                llvm::ArrayRef<llvm::StringRef> Words);
 

@@ -15,8 +15,8 @@ namespace foretrace {
 class OutputStream : public llvm::raw_ostream {
 public:
   using raw_ostream::raw_ostream;
-  /// Whether whatever is still written is dropped, since writing failed or a
-  /// limit is reached. Writers of much ask now and then, and end early.
+  /// Returns whether further output is dropped, since writing failed or reached
+  /// a limit. Writers of large files ask now and then, and end early.
   virtual bool isFull() const { return false; }
 };
 

@@ -41,7 +41,7 @@ void foretrace::writePalette(raw_ostream &OS) {
 
 namespace {
 
-/// JSON within a page: `<` stands only in texts, where it must not end the
+/// JSON within a page: `<` occurs only in texts, where it must not end the
 /// script.
 class ScriptData final : public raw_ostream {
 public:

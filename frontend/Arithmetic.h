@@ -38,8 +38,8 @@ std::optional<ExprValue> applyCall(const ast::Word &Callee,
                                    llvm::ArrayRef<ExprValue> Arguments,
                                    SourceRange Range, DiagnosticEngine &Diags);
 
-// The same if an operand is of the points of a sweep: the result is an
-// expression of its table.
+// Return an expression of the sweep's table if an operand depends on its
+// points.
 std::optional<ExprValue> applyToPoints(ast::BinaryOp Op, SourceRange OpRange,
                                        const ExprValue &A, const ExprValue &B,
                                        SourceRange Range,

@@ -15,7 +15,7 @@
 
 using namespace foretrace;
 
-/// Whether sections of that name stand somewhere.
+/// Returns whether sections can have that name.
 static bool isSection(llvm::StringRef Keyword) {
   static constexpr llvm::StringRef Known[] = {
       "model", "attention", "block", "ffn",     "train", "parallel", "cost",
@@ -137,7 +137,7 @@ void Binder::takeStagesOfPattern(ir::Spec &S) {
   }
 }
 
-/// Reads what stands between two commas.
+/// Reads the text between two commas.
 static void readEntry(llvm::StringRef Text, SourceRange Range,
                       std::vector<ir::ScheduleSteps> &Into,
                       DiagnosticEngine &Diags) {

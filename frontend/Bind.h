@@ -16,7 +16,7 @@ namespace foretrace {
 
 /// The top of a job, gathered over all its files.
 struct Job {
-  /// A section and the file it stands in.
+  /// A section and the file that contains it.
   struct Declared {
     const ast::Section *Section;
     const JobFile *Home;

@@ -11,8 +11,8 @@
 
 using namespace foretrace;
 
-/// Whether the library has that profile; the names of some are not words of the
-/// language.
+/// Returns whether the library has that profile; the names of some are not
+/// words of the language.
 static bool isShippedProfile(llvm::StringRef Name) {
   return llvm::any_of(libraryFiles(), [&](const LibraryFile &F) {
     return F.Path == ("devices/" + Name + ".toml").str();

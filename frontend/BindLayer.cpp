@@ -70,8 +70,8 @@ static bool hasRole(const layers::Layer &L, llvm::StringRef Section) {
          llvm::is_contained(L.Roles, Section);
 }
 
-/// Whether a layer of the library can be in that section; parts of others are
-/// not documented.
+/// Returns whether a layer of the library can be in that section; parts of
+/// others are not documented.
 static bool isFor(const layers::Layer &L, llvm::StringRef Section) {
   return !L.Doc.empty() && hasRole(L, Section);
 }
@@ -124,7 +124,7 @@ static bool isSame(const layers::Expr &A, const layers::Expr &B) {
          llvm::equal(A.Operands, B.Operands, isSame);
 }
 
-/// Whether \p Key can have the value of \p Old, if that is a word.
+/// Returns whether \p Key can have the value of \p Old, if that is a word.
 static bool canBe(const ir::LayerKey &Key, const ir::LayerKey &Old) {
   const auto *Word = std::get_if<Located<std::string>>(&Old.Value);
   return !Word || Key.words().empty() || !Word->isPresent() ||
@@ -140,7 +140,7 @@ static void keepValues(const ir::LayerUse &Before, ir::LayerUse &Now) {
         Key.Value = Old->Value;
 }
 
-/// Whether another kind of the library has the key in that section.
+/// Returns whether another kind of the library has the key in that section.
 static bool isOfOther(llvm::StringRef Key, llvm::StringRef Section) {
   return llvm::any_of(shippedLayers(), [&](const layers::Layer &L) {
     return isFor(L, Section) && llvm::is_contained(L.Roles, Section) &&

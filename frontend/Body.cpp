@@ -60,8 +60,8 @@ void BodyBuilder::flatten(const std::vector<ast::Entry> &Entries, Scope &Names,
   }
 }
 
-/// Whether two sections of these words are the same one. The label of
-/// `attention`, of `ffn` and of `branch` is a kind of layer; any other tells a
+/// Returns whether two sections of these words are the same. The label of
+/// `attention`, `ffn` and `branch` is a kind of layer; any other label tells a
 /// section from its siblings.
 static bool isSame(const ast::Word &KeywordA, const ast::Word &LabelA,
                    const ast::Word &KeywordB, const ast::Word &LabelB) {

@@ -52,10 +52,10 @@ public:
   /// Lays \p S over \p Into: its keys override, its sections merge, a block
   /// by its label. A key twice in \p S itself is reported.
   void merge(Body &Into, const ast::Section &S, const Scope &Names);
-  /// The same with the table that is the value of \p F; false, and reported, if
-  /// it is none.
+  /// Merges the table that is the value of \p F; false, and reported, if it is
+  /// no table.
   bool mergeTable(Body &Into, const Field &F);
-  /// The same with the table that \p Base names.
+  /// Merges the table that \p Base names.
   bool mergeBase(Body &Into, const ast::Word &Base, const Scope &Names);
   /// Lays \p O over \p Into, the section \p O.Top. Sections on its path that
   /// are not there are made: binding reports those that can't be.

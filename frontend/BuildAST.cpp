@@ -13,7 +13,7 @@ namespace foretrace {
 
 namespace {
 
-/// One function a rule of the grammar.
+/// Builds the AST; has one function for each rule of the grammar.
 class Builder {
 public:
   Builder(SourceText Text, DiagnosticEngine &Diags)

@@ -13,7 +13,7 @@ namespace foretrace {
 
 namespace {
 
-/// One function a rule of the grammar.
+/// Builds layers; has one function for each rule of the grammar.
 class LayerBuilder {
 public:
   LayerBuilder(SourceText Text, DiagnosticEngine &Diags,

@@ -17,7 +17,7 @@ using namespace foretrace::layers;
 
 namespace {
 
-/// Writes nodes; those that others point to stand before them, as arrays.
+/// Writes nodes as arrays; nodes that others refer to come first.
 class Writer {
 public:
   explicit Writer(llvm::raw_ostream &OS) : OS(OS) {}

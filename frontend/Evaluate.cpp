@@ -17,7 +17,7 @@
 
 using namespace foretrace;
 
-/// Whether some key of the spec, or of a layer of the library, takes this word.
+/// Returns whether a key of the spec, or of a library layer, has this value.
 static bool isSpelling(llvm::StringRef Word) {
   static constexpr llvm::StringRef Spellings[] = {
 #define SPEC_ENUM(TYPE, ENUMERATOR, SPELLING) SPELLING,
@@ -196,9 +196,9 @@ Evaluator::Result Evaluator::visit(const ast::Call &C) {
   return applyCall(C.Callee, Arguments, Range, Diags);
 }
 
-/// Counts \p V, which is to be copied, or a list made of others; whether that
-/// is not too much. Names that stand for two copies of others would fill any
-/// memory in a few lines.
+/// Counts \p V, which is to be copied, or a list made of others; false if that
+/// is too much. Names that each mean two copies of another would fill any
+/// memory within a few lines.
 bool Evaluator::count(const ExprValue &V, SourceRange Use) {
   if (isFull())
     return false;

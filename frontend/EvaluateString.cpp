@@ -10,7 +10,7 @@
 
 using namespace foretrace;
 
-/// Whether strings can name this key once it is stated.
+/// Returns whether strings can name this key once it is stated.
 static bool isJobKey(llvm::StringRef Word) {
   return llvm::any_of(ir::FieldRows, [&](const ir::FieldRow &Row) {
     return Row.Name == Word &&
@@ -18,8 +18,8 @@ static bool isJobKey(llvm::StringRef Word) {
   });
 }
 
-/// Where \p Text stands in the source of the current expression, else the
-/// whole of it (escapes may hide it).
+/// Returns the range of \p Text in the source of the current expression, or the
+/// whole range (escapes may hide it).
 SourceRange Evaluator::find(llvm::StringRef Text) const {
   const SourceRange Whole = Current->Range;
   const size_t At = source(Whole).find(Text);
@@ -29,8 +29,8 @@ SourceRange Evaluator::find(llvm::StringRef Text) const {
   return {Whole.File, Begin, static_cast<uint32_t>(Begin + Text.size())};
 }
 
-/// What `{Name}` stands for: a param, let or table entry, else a key of the
-/// job.
+/// Returns the value of `{Name}`: a param, let or table entry, else a key of
+/// the job.
 std::optional<std::string> Evaluator::interpolate(llvm::StringRef Name,
                                                   SourceRange Place) {
   llvm::SmallVector<llvm::StringRef> Parts;
@@ -64,13 +64,13 @@ std::optional<std::string> Evaluator::interpolate(llvm::StringRef Name,
   return std::nullopt;
 }
 
-/// Whether \p Text, put into a path, chooses a folder.
+/// Returns whether \p Text, put into a path, chooses a folder.
 static bool isOfPath(llvm::StringRef Text) {
   return Text.contains('/') || Text == "..";
 }
 
-/// Whether \p Path goes up a folder where a value stands from \p Begin on, by
-/// the value and what is around it.
+/// Returns whether the part of \p Path around \p Begin, where a value begins,
+/// is `..`.
 static bool goesUpAt(llvm::StringRef Path, size_t Begin) {
   const size_t Part = Path.take_front(Begin).rfind('/') + 1; // from 0 if none
   return Path.drop_front(Part).split('/').first == "..";
@@ -89,7 +89,7 @@ Evaluator::Result Evaluator::visit(const ast::String &Text) {
     Rest = Rest.substr(Brace);
     if (Rest.empty())
       break;
-    if (Rest.size() > 1 && Rest[1] == Rest[0]) { // {{ and }} stand for one
+    if (Rest.size() > 1 && Rest[1] == Rest[0]) { // {{ and }} are escapes
       Out += Rest[0];
       Rest = Rest.drop_front(2);
       continue;

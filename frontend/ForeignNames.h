@@ -14,7 +14,7 @@ struct ForeignName {
   llvm::StringRef Here;        ///< the name in jobs, unless there is a text
   llvm::StringRef Names, Text; ///< of other tools, and what to use instead
 
-  /// Whether \p Here is a key of a section of jobs.
+  /// Returns whether \p Here is a key of a section of jobs.
   bool isKey() const {
     return Text.empty() && Section != "sections" && Section != "words" &&
            Section != "metrics";

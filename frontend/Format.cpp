@@ -92,7 +92,7 @@ void Formatter::mark(ParserRuleContext &Rule, size_t First) {
   }
 }
 
-/// Whether `(` follows a name that is called.
+/// Returns whether `(` follows a name that is called.
 static bool isCall(const ParserRuleContext &Rule) {
   return dynamic_cast<const ForeParser::CallContext *>(&Rule) ||
          Rule.getRuleIndex() == ForeParser::RuleInvocation ||
@@ -163,7 +163,7 @@ Gap Formatter::gapBefore(size_t I) const {
   return G;
 }
 
-/// Whether the author broke the block that opens at \p Open.
+/// Returns whether the author broke the block that opens at \p Open.
 bool Formatter::isMultiLine(size_t Open) const {
   const StringRef Within =
       Source.str().slice(Leaves[Open].End, Leaves[Leaves[Open].Close].Begin);
@@ -210,7 +210,7 @@ bool Formatter::breaksBefore(size_t I, const Gap &G) const {
   if (L.OpensBlock || L.Text == "else" || !L.StartsEntry)
     return G.HasLineEnd && !L.OpensBlock &&
            !(L.Text == "else" && Before.ClosesBlock);
-  // What does not fit is broken to the width of a line.
+  // Groups that do not fit are broken to the width of a line.
   return G.HasLineEnd ||
          (AreMultiLine.back() &&
           column() + BetweenEntries.size() + widthUntil(I, endOfEntry(I)) >

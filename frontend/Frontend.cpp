@@ -270,8 +270,8 @@ bool Compilation::begin(const JobFile *Main) {
   return true;
 }
 
-/// Everything that stands in \p Main and what it imports; false if it could not
-/// be loaded.
+/// Gathers all sections of \p Main and its imports; false if it could not be
+/// loaded.
 bool Compilation::gatherAll(const JobFile *Main) {
   if (!begin(Main))
     return false;

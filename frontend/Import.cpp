@@ -23,8 +23,8 @@ std::string ImportGraph::realPath(llvm::StringRef Path) const {
   return std::string(Real);
 }
 
-/// What the last part of \p Missing could have been: the name of a file of its
-/// kind that an import from one of \p Folders finds. Empty if none is near.
+/// Returns the likely last part of \p Missing: the name of a file of its kind
+/// that an import from one of \p Folders finds. Empty if none is near.
 std::string
 ImportGraph::findNearest(llvm::StringRef Missing,
                          llvm::ArrayRef<std::string> Folders) const {

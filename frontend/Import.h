@@ -33,7 +33,7 @@ public:
   /// Loads the main file and all it imports. Null if the main file can't be
   /// read or parsed; what else failed was reported and is left out.
   JobFile *load(llvm::StringRef MainPath);
-  /// The same of a text in memory, whose imports are relative to the working
+  /// Loads a text in memory, whose imports are relative to the working
   /// directory.
   JobFile *load(FileId Id);
   /// A file of TOML that no other imports. Null if it can't be read or parsed.

@@ -23,7 +23,7 @@ template <typename T> static std::string printValue(const T &Value) {
   }
 }
 
-/// What a key of type T, which ir/model/Spec.def calls \p Type, can be.
+/// Returns the values of a key of type T, called \p Type in ir/model/Spec.def.
 template <typename T> static std::string valuesOf(llvm::StringRef Type) {
   if constexpr (std::is_enum_v<T>) {
     llvm::SmallVector<std::string> Words;
@@ -64,7 +64,7 @@ static void visitSpec(const ir::Spec &S, VisitT &&Visit) {
     ir::visitFields(T, Visit);
 }
 
-/// What a key of a layer can be.
+/// Returns the values that a key of a layer can have.
 static std::string valuesOf(const ir::LayerKey &K) {
   if (!K.words().empty())
     return llvm::join(K.words(), ", ");

@@ -16,7 +16,7 @@ using namespace foretrace;
 
 namespace {
 
-/// What an integer key of ir/model/Spec.def may hold.
+/// Limits of an integer key of ir/model/Spec.def.
 struct NumberType {
   llvm::StringRef Name;
   Dimension Dim;

@@ -28,7 +28,7 @@ public:
   void read(const Field &F, llvm::StringRef Type, Located<int64_t> &Out);
   void read(const Field &F, llvm::StringRef Type, Located<bool> &Out);
   void read(const Field &F, llvm::StringRef Type, Located<std::string> &Out);
-  /// The same for one of \p Words, if there are any.
+  /// Reads one of \p Words, or any word if there are none.
   void readWord(const Field &F, llvm::ArrayRef<llvm::StringRef> Words,
                 Located<std::string> &Out);
   /// `file("...")`, too: the binder reads the file.
@@ -80,8 +80,8 @@ void KeyReader::readLabel(const ast::Word &W, Located<EnumT> &Out,
   reportSpelling(W, All, ir::findForeign<EnumT>(W.Text));
 }
 
-/// Whether \p B has the key, or one that was reported and meant it. \p Names
-/// are the keys its section has.
+/// Returns whether \p B has the key, or a misspelling that was reported.
+/// \p Names are the keys its section has.
 bool hasOrMeant(const Body &B, llvm::StringRef Key, llvm::StringRef Section,
                 llvm::ArrayRef<llvm::StringRef> Names);
 

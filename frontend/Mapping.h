@@ -110,8 +110,8 @@ private:
                     llvm::StringRef Text);
   void read(const ast::Expr &E);
   void readEntries(llvm::ArrayRef<ast::Entry> All);
-  /// Whether a formula or code reads a key of the input. A `let` hides a key of
-  /// its name.
+  /// Returns whether a formula or code reads a key of the input. A `let` hides
+  /// a key of its name.
   bool isUsed(llvm::StringRef Key) const;
 
   std::vector<const ast::Entry *> Entries;

@@ -91,7 +91,7 @@ private:
 };
 } // namespace
 
-/// What \p Build makes of the tree of \p Rule; nothing after errors.
+/// Returns what \p Build makes of the tree of \p Rule; nothing after errors.
 template <typename TreeT, typename BuildT>
 static auto parse(SourceText Text, DiagnosticEngine &Diags,
                   TreeT *(ForeParser::*Rule)(), BuildT Build)
@@ -118,7 +118,7 @@ std::optional<std::string> formatFore(SourceText Text,
   return parse(Text, Diags, &ForeParser::file, formatFile);
 }
 
-/// What \p Make makes of a text, without a report.
+/// Returns the result of \p Make for a text, without reports.
 template <typename MakeT> static auto ofText(llvm::StringRef Text, MakeT Make) {
   DiagnosticEngine Unheard;
   SourceFiles Sources;

@@ -163,7 +163,7 @@ static const char *skipText(const char *At, const char *End) {
   return At;
 }
 
-/// Where brackets and dotted keys first nest too deep, or null.
+/// Returns where brackets and dotted keys first nest too deep, or null.
 static const char *findTooDeep(StringRef Text) {
   // Dots since the last bracket or separator, of each open bracket.
   SmallVector<unsigned, 16> Dots{0};

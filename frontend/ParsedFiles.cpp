@@ -7,7 +7,7 @@
 
 using namespace foretrace;
 
-/// What \p Parse makes of \p File, from \p Known if it was asked before.
+/// Returns the result of \p Parse for \p File, which \p Known caches.
 template <typename NodeT, typename ParseT>
 static const NodeT *
 parseOnce(std::map<FileId, std::unique_ptr<const NodeT>> &Known, FileId File,

@@ -22,8 +22,8 @@ public:
 
   /// A `.fore` file. Null after an error, which is reported to each who asks.
   const ast::File *fore(FileId File, DiagnosticEngine &Diags);
-  /// The same of a page of the library, of which only the model \p Name and
-  /// those that it inherits from matter.
+  /// Returns a page of the library, of which only the model \p Name and those
+  /// that it inherits from matter. Null after an error, as above.
   const ast::File *fore(FileId File, llvm::StringRef Name,
                         DiagnosticEngine &Diags);
   /// A TOML file; the same.

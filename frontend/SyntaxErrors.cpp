@@ -85,7 +85,7 @@ static bool isAlsoName(size_t Type) {
   return Type >= ForeParser::WHERE && Type <= ForeParser::AT;
 }
 
-/// Whether `require` or `if` stands before the error on its line, and no `=`.
+/// Returns whether `require` or `if`, but no `=`, is before the error.
 bool SyntaxError::isInCondition() const {
   for (Token *T = before(Found); T && T->getLine() == Found.getLine();
        T = before(*T)) {

@@ -32,8 +32,8 @@ TokenSource::TokenSource(ByteStream &Stream, SourceText Text,
   removeErrorListeners();
 }
 
-/// Whether a `%` between a number and \p Rest is a unit: no operand follows it
-/// on its line. A `-` before a blank is an operator.
+/// Returns whether a `%` between a number and \p Rest is a unit: no operand
+/// follows it on its line. A `-` before a blank is an operator.
 static bool isPercentSign(llvm::StringRef Rest) {
   static constexpr llvm::StringLiteral Words[] = {
       "and", "or", "then", "else", "where", "minimize", "maximize", "keep"};
@@ -75,7 +75,7 @@ static void reportString(SourceText Seen, DiagnosticEngine &Diags) {
     B.fix(Seen.range(), "\"" + Inside + "\"");
 }
 
-/// Whether what follows a `:` is the base of a section, as in `model a : b {`.
+/// Returns whether a `:` before \p Rest names a base, as in `model a : b {`.
 static bool isBase(llvm::StringRef Rest) {
   static constexpr char Blanks[] = " \t\r\n";
   llvm::StringRef Name = Rest.ltrim(Blanks);
@@ -133,8 +133,8 @@ static void reportCharacter(SourceText Source, DiagnosticEngine &Diags) {
                       .str());
 }
 
-/// Reports a token that no rule of the grammar takes. What stands for a string
-/// or for `=` is made one, so that the parser sees what was meant.
+/// Reports a token that no rule of the grammar takes. A foreign string or `=`
+/// is replaced by ours, so that the parser sees what was meant.
 bool TokenSource::isUsable(Token &T) {
   const SourceRange Range = getRange(T, Text);
   const SourceText Seen = Text.part(Text.slice(Range));

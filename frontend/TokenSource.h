@@ -56,9 +56,9 @@ public:
 
   /// Ends the file here.
   void stop() { Stream.seek(Stream.size()); }
-  /// Whether anything was reported.
+  /// Returns whether anything was reported.
   bool failed() const { return NumErrors != 0; }
-  /// Whether the file was cut short, so that its end means nothing.
+  /// Returns whether the file was cut short, so that its end means nothing.
   bool stopped() const { return NumErrors >= MaxSyntaxErrors; }
 
 private:

@@ -91,7 +91,7 @@ std::string foretrace::pathOfKey(llvm::StringRef Name) {
 
 namespace {
 
-/// What an unknown key means.
+/// The likely meaning of an unknown key.
 struct Meaning {
   enum class Kind : unsigned char {
     Alias,       ///< a key of the section

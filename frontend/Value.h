@@ -70,7 +70,7 @@ struct ExprValue {
 
   template <typename T> const T *getIf() const { return std::get_if<T>(&Data); }
   bool isNumber() const { return getIf<int64_t>() || getIf<double>(); }
-  /// Whether it differs from point to point of a sweep.
+  /// Returns whether it differs from point to point of a sweep.
   bool isOfPoint() const {
     return getIf<ir::Expr>() || getIf<WordAxisValue>() ||
            getIf<ConditionValue>();

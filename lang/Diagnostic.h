@@ -66,7 +66,7 @@ template <DiagnosticTable> struct RowsOf;
 struct DiagnosticInfo {
   Severity Level;
   llvm::StringRef Slug; ///< stable, never reused: "layers-indivisible"
-  llvm::StringRef Text; ///< `{0}` stands for the first argument
+  llvm::StringRef Text; ///< `{0}` is the first argument
 };
 const DiagnosticInfo &getDiagnosticInfo(diag::Id Id);
 /// All ids, in the order of the tables and their rows.
@@ -218,7 +218,7 @@ public:
     Allowed.reset();
     UsedAllowance = false;
   }
-  /// Whether there was something to allow since the last clearAllowed().
+  /// Returns whether an error has been allowed since the last clearAllowed().
   bool usedAllowance() const { return UsedAllowance; }
 
   /// From now on warnings of this kind are errors.
@@ -230,7 +230,7 @@ public:
   void refuseWarnings() { Refused.set(); }
   /// From now on warnings of this kind are dropped.
   void ignore(diag::Id Id) { Ignored.set(Id); }
-  /// Whether this kind alone was refused or ignored so far.
+  /// Returns whether this kind alone was refused or ignored so far.
   bool treatsSpecially(diag::Id Id) const {
     return Ignored.test(Id) || (Refused.test(Id) && !Refused.all());
   }
@@ -258,9 +258,9 @@ public:
   }
   bool isForTrial() const { return ForTrial; }
 
-  /// How many errors, warnings and notes are kept of each; 0 keeps all.
+  /// Keeps at most \p OfEach errors, warnings and notes each; 0 keeps all.
   void setLimit(unsigned OfEach) { Limit = OfEach; }
-  /// How many were not kept.
+  /// Returns the number of diagnostics that were not kept.
   unsigned unkept(Severity Level) const;
 
   bool hasErrors() const { return errorCount() != 0; }

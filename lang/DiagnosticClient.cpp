@@ -11,7 +11,7 @@ namespace foretrace {
 
 DiagnosticClient::~DiagnosticClient() = default;
 
-/// Where a diagnostic is shown: those without a place come last.
+/// Returns where a diagnostic is shown: those without a place come last.
 static std::pair<bool, SourceLocation> getPlace(const Diagnostic &D) {
   return {!D.Range.isValid(), D.Range.start()};
 }

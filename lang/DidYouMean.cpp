@@ -27,8 +27,8 @@ static std::string digitsOf(llvm::StringRef Name) {
   return Digits;
 }
 
-/// Whether one of the words of \p Name, which `_` or `-` separates, has another
-/// meaning in \p Other, as `fp8` of `fp8_hybrid` and `is` of `is_hybrid`.
+/// Returns whether a part of \p Name, between `_` or `-`, has another meaning
+/// in \p Other, as `fp8` of `fp8_hybrid` and `is` of `is_hybrid`.
 static bool hasOtherWord(llvm::StringRef Name, llvm::StringRef Other) {
   llvm::SmallVector<llvm::StringRef, 8> Words, Others;
   llvm::SplitString(Name, Words, "_-");
@@ -121,7 +121,7 @@ foretrace::nearestWords(llvm::StringRef Word,
 void foretrace::suggest(DiagnosticBuilder Builder, SourceRange Range,
                         llvm::StringRef Word,
                         llvm::ArrayRef<llvm::StringRef> Candidates) {
-  if (Builder.isDropped()) // nobody will see it
+  if (Builder.isDropped()) // no one will see it
     return;
   llvm::StringRef Nearest = nearestWord(Word, Candidates);
   if (Nearest.empty())

@@ -12,10 +12,10 @@ grammar Fore;
 
 file : item* EOF ;
 
-// What `-D name=...` takes.
+// The value of `-D name=...`.
 expression : expr EOF ;
 
-// What `--sweep key=...` takes.
+// The values of `--sweep key=...`.
 givenElements : elements EOF ;
 
 item
@@ -104,7 +104,7 @@ invocation : name '(' (argument (',' argument)*)? ')' ;
 
 argument : (name '=')? expr ;
 
-// Of a `sweep` section. Keys that stand together change together: the elements
+// An axis of a `sweep` section. Keys in one axis change together: its elements
 // are lists.
 axis : key (',' key)* IN '{' elements '}' ;
 
@@ -227,7 +227,7 @@ OPEN_STRING : '"' (~["\\\r\n] | '\\' ~[\r\n])* ;
 
 BLANKS : [ \t\r\n]+ -> skip ;
 COMMENT : '//' ~[\r\n]* -> skip ;
-// What other languages have in their place; reported where it stands.
+// Comments of other languages; reported where they are written.
 FOREIGN_COMMENT : '#' ~[\r\n]* | '/*' .*? ('*/' | EOF) ;
 FOREIGN_POWER : '**' | '^' ;
 FOREIGN_STRING : '\'' ~['\r\n]* '\'' ;

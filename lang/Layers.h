@@ -58,7 +58,7 @@ struct Argument {
   Expr Value;
 };
 
-/// What a key can be: a number from 1 on, or one of some words; neither if its
+/// Values of a key: a number from 1 on, or one of some words; neither if its
 /// default says enough.
 struct KeyValues {
   bool ArePositive = false;

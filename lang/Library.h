@@ -10,7 +10,7 @@
 
 namespace foretrace {
 
-/// What messages call the folder that the library is in.
+/// Name of the library's folder in messages.
 constexpr char LibraryFolder[] = "<library>";
 
 /// Literals, since they know their length: counting characters in a constant

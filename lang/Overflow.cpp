@@ -16,7 +16,7 @@
 
 namespace {
 
-/// Where the operation stands, as compilers lay it out.
+/// The place of the operation, in the layout that compilers use.
 struct Place {
   const char *File;
   uint32_t Line;

@@ -13,7 +13,7 @@ namespace {
 
 enum class ReadError { NotRegular = 1, TooLarge };
 
-/// What the system has no number for.
+/// Errors that the system has no number for.
 class ReadErrors : public std::error_category {
 public:
   const char *name() const noexcept override { return "read"; }
@@ -31,12 +31,12 @@ static std::error_code makeError(ReadError E) {
   return {static_cast<int>(E), Category};
 }
 
-/// Whether a shell has opened this for us, as `<(command)` does.
+/// Returns whether a shell has opened this for us, as `<(command)` does.
 static bool isOpenedByShell(StringRef Path) {
   return Path == "/dev/stdin" || Path.starts_with("/dev/fd/");
 }
 
-/// What a path names, if that can be read.
+/// Returns the status of the file at a path, if it can be read.
 static ErrorOr<llvm::vfs::Status>
 statusOfReadable(llvm::vfs::FileSystem &System, StringRef Path) {
   ErrorOr<llvm::vfs::Status> Status = System.status(Path);
@@ -57,7 +57,7 @@ std::error_code foretrace::checkRegular(StringRef Path) {
   return Status.getError();
 }
 
-/// What may have no end is read piece by piece.
+/// Reads a file that may have no end piece by piece.
 static ErrorOr<std::unique_ptr<MemoryBuffer>>
 readStream(fs::file_t From, StringRef Name, uint64_t MostBytes) {
   constexpr size_t Piece = 1 << 16;

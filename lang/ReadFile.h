@@ -26,12 +26,11 @@ readFile(llvm::vfs::FileSystem &System, llvm::StringRef Path,
 llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>>
 readLargeFile(llvm::StringRef Path);
 
-/// The same as `readFile` of standard input, which messages call `<stdin>`.
+/// Reads standard input, which messages call `<stdin>`, as `readFile` does.
 llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>>
 readStdin(uint64_t MostBytes = MaxTextSize);
 
-/// Whether \p Path is a regular file, which can be read more than once. The
-/// error says what is wrong.
+/// Checks that \p Path is a regular file, which can be read more than once.
 std::error_code checkRegular(llvm::StringRef Path);
 
 } // namespace foretrace

@@ -16,7 +16,7 @@ enum class RowFormat : unsigned char { Table, JSON, CSV, Markdown };
 /// By format.
 inline constexpr llvm::StringRef RowFormats[] = {"table", "json", "csv", "md"};
 
-/// Whether numbers are exact, without units.
+/// Returns whether numbers are exact, without units.
 constexpr bool isForPrograms(RowFormat F) {
   return F == RowFormat::JSON || F == RowFormat::CSV;
 }
@@ -55,7 +55,7 @@ void writeRows(std::vector<RowColumn> Columns,
                llvm::ArrayRef<std::vector<std::string>> Rows, RowFormat As,
                llvm::raw_ostream &OS);
 
-/// A line of CSV: fields with a comma, a quote or a line break stand in quotes.
+/// Writes a line of CSV; quotes fields with a comma, a quote or a line break.
 void writeFields(llvm::ArrayRef<std::string> Fields, llvm::raw_ostream &OS);
 
 } // namespace foretrace

@@ -211,7 +211,7 @@ void SarifClient::show(const Diagnostic &D, const SourceFiles &Sources) {
   });
 }
 
-/// What the page of diagnostics says of it, if it does.
+/// Writes a diagnostic's text from the page of diagnostics, if it has one.
 void SarifClient::writeRule(diag::Id Id) {
   const DiagnosticInfo &Info = getDiagnosticInfo(Id);
   J.object([&] {

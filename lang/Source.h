@@ -64,20 +64,20 @@ struct SourceRange {
   }
 };
 
-/// A text that stands in a file, the whole of it or a part.
+/// A text in a file, the whole of it or a part.
 class SourceText {
 public:
   SourceText(FileId File, llvm::StringRef Text, uint32_t Begin = 0)
       : Text(Text), File(File), Begin(Begin) {}
 
   llvm::StringRef str() const { return Text; }
-  /// Where bytes of it stand; \p From and \p To count from its own start.
+  /// Returns the range of bytes \p From to \p To, counted from its own start.
   SourceRange range(size_t From, size_t To) const {
     return {File, static_cast<uint32_t>(Begin + From),
             static_cast<uint32_t>(Begin + To)};
   }
   SourceRange range() const { return range(0, Text.size()); }
-  /// Where \p Part stands, which points into it.
+  /// Returns the range of \p Part, which points into this text.
   SourceRange rangeOf(llvm::StringRef Part) const {
     const auto From = static_cast<size_t>(Part.data() - Text.data());
     return range(From, From + Part.size());
@@ -96,7 +96,7 @@ private:
   uint32_t Begin;
 };
 
-/// What the file of all `-D` is called; each has a line in it.
+/// Name of the file of all `-D`; each has a line in it.
 constexpr char CommandLineName[] = "<command line>";
 
 #ifndef NDEBUG

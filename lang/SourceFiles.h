@@ -32,7 +32,7 @@ public:
   /// Reads the file at \p Path; an error if it can't be read, is not a regular
   /// file, or is larger than `MaxTextSize`.
   llvm::ErrorOr<FileId> open(llvm::StringRef Path);
-  /// The same; `-` is standard input.
+  /// Reads the file at \p Path, or standard input if that is `-`.
   llvm::ErrorOr<FileId> openOrStdin(llvm::StringRef Path);
   /// Takes a copy of \p Text, which messages call \p Name.
   FileId add(llvm::StringRef Text, llvm::StringRef Name);
@@ -54,12 +54,12 @@ public:
 
   /// The line that \p At is in, without its end.
   llvm::StringRef line(SourceLocation At) const;
-  /// Whether \p File is the text of all `-D`.
+  /// Returns whether \p File is the text of all `-D`.
   bool isCommandLine(FileId File) const {
     return name(File) == CommandLineName;
   }
 
-  /// The same texts, for LLVM's renderer of messages. Its numbers of buffers
+  /// Returns the texts for LLVM's renderer of messages. Its numbers of buffers
   /// are those of files.
   const llvm::SourceMgr &forRenderer() const { return Buffers; }
 
@@ -73,9 +73,9 @@ private:
   llvm::StringMap<FileId> Newest; ///< by name
 };
 
-/// Where a range begins, `job.fore:12`; empty if it is written nowhere.
+/// Returns where a range begins, `job.fore:12`; empty if it is in no file.
 std::string lineOf(const SourceFiles &Sources, SourceRange Range);
-/// Where a value was given, `job.fore:12:7` or `-D key=value`.
+/// Returns where a value was given, `job.fore:12:7` or `-D key=value`.
 std::string describePlace(const SourceFiles &Sources, SourceRange Range);
 
 } // namespace foretrace

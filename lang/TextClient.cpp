@@ -25,8 +25,8 @@ static SourceMgr::DiagKind getKind(Severity Level) {
 /// Longer lines are not shown: the caret would be too hard to find.
 static constexpr size_t MaxShownLine = 1000;
 
-/// Whether the line of \p At is short enough to show, and text: a terminal
-/// would obey anything else.
+/// Returns whether the line of \p At is short enough to show, and text: a
+/// terminal would obey anything else.
 static bool isShowable(SourceLocation At, const SourceFiles &Sources) {
   const StringRef Line = Sources.line(At);
   return Line.size() <= MaxShownLine && json::isUTF8(Line) &&
@@ -114,7 +114,7 @@ public:
   void show(const Diagnostic &D, const SourceFiles &Sources) override {
     if (D.At)
       return printArtifact(D, OS, Style.HasLevels);
-    // Whether to colour is the caller's decision, not the stream's.
+    // The caller decides whether to colour, not the stream.
     OS.enable_colors(Style.HasColors);
     WithColor::setAutoDetectFunction([](const raw_ostream &) { return true; });
     printSource(D, Sources, OS, Style.HasColors);

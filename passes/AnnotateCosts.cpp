@@ -55,7 +55,7 @@ void Coster::checkNames(const Names &Known) const {
               T.Range, T.Section, Known);
 }
 
-/// What a profile leaves out takes no time.
+/// Sections that a profile leaves out take no time.
 void Coster::checkSections() const {
   // AIOB writes the least time, too.
   Names Known = {"param_time_min"};
@@ -74,7 +74,7 @@ void Coster::checkSections() const {
                  "`" + llvm::join(Missing, "`, `") + "`");
 }
 
-/// What is measured by block.
+/// Checks the parts of the profile that are measured by block.
 void Coster::checkBlocks() const {
   std::vector<std::string> Used;
   for (const Block &B : P.Blocks)

@@ -16,7 +16,7 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// Whether two stages hold the same.
+/// Returns whether two stages hold the same.
 static bool isSame(const Stage &A, const Stage &B) {
   if (A.Chunks.size() != B.Chunks.size() ||
       A.ReceivesForward != B.ReceivesForward ||
@@ -29,7 +29,7 @@ static bool isSame(const Stage &A, const Stage &B) {
   return true;
 }
 
-/// What a stage holds.
+/// Returns the layers of a stage.
 static Stage stageOf(const Schedule &S, int64_t Index,
                      llvm::ArrayRef<LayerSequence> Parts) {
   Stage Out;

@@ -63,7 +63,7 @@ public:
   void run();
 
 private:
-  /// What the backward products of a forward one read of it.
+  /// Operands of the backward products of a forward one.
   struct Product {
     ValueId Input;    ///< as it was saved
     ValueId Gradient; ///< converted, once it is
@@ -234,7 +234,7 @@ void TypeAssigner::convertTokens(Op &O) {
   if (To == Types.Plain)
     return;
   O.Operands.front() = convert(O.Operands.front(), To, O);
-  // What comes back is summed.
+  // Combined tokens are summed, in a type of their own.
   if (Sends)
     B.Values[O.Results.front()].Type.Element = To;
 }

@@ -66,8 +66,8 @@ private:
   struct Filling {
     int64_t Batches, Limit;
     Weight Layers; ///< the embedding included
-    Weight Behind; ///< the head, if it comes to stand there
-    /// How often \p Each can be added.
+    Weight Behind; ///< the head, if it becomes part of it
+    /// Returns how often \p Each can be added.
     int64_t room(const Weight &Each) const;
   };
   int64_t take(Position &At, int64_t Stage, int64_t Limit, int64_t Most) const;
@@ -90,8 +90,8 @@ private:
 
 } // namespace
 
-/// What a layer of \p B needs more while it runs than what it saves; a value
-/// beyond 2^63 counts as none, as later passes report it.
+/// Returns how much more a layer of \p B needs while it runs than it saves;
+/// zero if it is beyond 2^63, which later passes report.
 static int64_t runningOf(const Program &Of, const Block &B) {
   ExprOverlay P(Of);
   const Liveness Layer(P, B);
@@ -170,7 +170,7 @@ bool Balancer::collect() {
   return true;
 }
 
-/// How often \p Each fits into \p Room; as often as one likes if it is nothing.
+/// Returns how often \p Each fits into \p Room; without limit if it is zero.
 static int64_t timesIn(int64_t Room, int64_t Each) {
   if (Room < 0)
     return 0;
@@ -307,9 +307,9 @@ std::optional<int64_t> Balancer::earliest(int64_t First, int64_t Stage,
   return End;
 }
 
-/// Whether the layers from \p First on fit into the stages from \p Stage on,
-/// each with a layer and no heavier than \p Limit. Where a layer weighs the
-/// same on every stage, the first stages may as well take as many as fit.
+/// Returns whether the layers from \p First on fit into the stages from
+/// \p Stage on: each stage has a layer and at most the weight \p Limit. If a
+/// layer weighs the same on every stage, the first stages take as many as fit.
 bool Balancer::fits(int64_t First, int64_t Stage, int64_t Limit) const {
   if (*P.Spec.Parallel.Balance == BalanceKind::Memory)
     return earliest(First, Stage, Limit) == First;

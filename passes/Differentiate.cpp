@@ -28,7 +28,7 @@ public:
   }
 
   bool run();
-  /// Whether a value depends on something that is trained.
+  /// Returns whether a value depends on something that is trained.
   bool isTrained(ValueId V) const { return Differentiable.contains(V.Index); }
 
 private:
@@ -145,15 +145,15 @@ Differentiator::savedFor(OpId Forward, llvm::ArrayRef<ValueId> Active) const {
   default:
     return Saved;
   }
-  // An unfused kernel's scores stand for a fused one's result.
+  // An unfused kernel saves its scores in place of a fused one's result.
   const bool ReadsFirst = hasTrait(O.Kind, Attends) && O.Results.size() == 1;
   Saved.append(O.Results.begin() + !ReadsFirst, O.Results.end());
   return Saved;
 }
 
-/// One op from the results' gradients and what is saved to the gradients of the
-/// operands that have one. What is saved is no more than the kernel reads:
-/// activations that backward ops have as operands are kept until then
+/// Adds one op that maps the results' gradients and the saved values to the
+/// gradients of the operands that have one. Only what the kernel reads is
+/// saved: activations that backward ops read are kept until then
 /// (analysis/Liveness.h), and recomputed if the job says so.
 void Differentiator::inputGradient(OpId Forward) {
   const llvm::SmallVector<ValueId, 3> Active = activeOperands(Forward);
@@ -161,7 +161,7 @@ void Differentiator::inputGradient(OpId Forward) {
     return;
   llvm::SmallVector<ValueId, 8> Operands;
   for (ValueId R : B.Ops[Forward].Results)
-    if (ValueId G = gradientOf(R); G.isValid()) // else nobody uses it
+    if (ValueId G = gradientOf(R); G.isValid()) // else it has no use
       Operands.push_back(G);
   llvm::append_range(Operands, savedFor(Forward, Active));
   llvm::SmallVector<ValueId, 3> Results;
@@ -202,7 +202,7 @@ void Differentiator::passThrough(OpId Forward) {
       accumulate(V, OutGrad, Forward);
 }
 
-/// Whether nothing that counts was computed from the results.
+/// Returns whether the loss does not depend on the results of the op.
 bool Differentiator::isDead(OpId Forward) const {
   const Op &O = B.Ops[Forward];
   return O.Kind != OpKind::Loss && llvm::none_of(O.Results, [&](ValueId V) {

@@ -17,8 +17,8 @@ bool foretrace::gathersUpdated(const Program &P) {
   return (Zero == 1 || Zero == 2) && !sharesWeights(P);
 }
 
-/// Whether a stage has experts: then each has an optimizer for some
-/// (optimizer/__init__.py, get_megatron_optimizer).
+/// Returns whether a stage has trained experts, which have an optimizer of
+/// their own (optimizer/__init__.py, get_megatron_optimizer).
 static bool hasTrainedExperts(const Program &P) {
   return llvm::any_of(P.Blocks, [](const Block &B) {
     return llvm::any_of(B.Values, [&](const Value &V) {
@@ -29,9 +29,9 @@ static bool hasTrainedExperts(const Program &P) {
   });
 }
 
-/// How often ranks gather updated parameters. Megatron-LM has an optimizer for
-/// experts and one for the rest, and since core 0.9 each starts the gathers of
-/// all parameters, if the next forward pass does not (DistributedOptimizer,
+/// Returns how often ranks gather updated parameters. Megatron-LM has an
+/// optimizer for experts and one for the rest; since core 0.9 each starts the
+/// gathers of all, if the next forward pass does not (DistributedOptimizer,
 /// step_with_ready_grads; DistributedDataParallel, start_param_sync).
 int64_t foretrace::gathersOf(const Program &P) {
   if (keepsSomeWhole(P))
@@ -97,8 +97,8 @@ static std::vector<const Value *> paramGradients(const Block &B) {
   return Gradients;
 }
 
-/// Whether each parameter, and so the one of each expert, begins at a multiple
-/// of 64 elements: with ZeRO 1 (Megatron-LM since core 0.8,
+/// Returns whether each parameter, and so the one of each expert, begins at a
+/// multiple of 64 elements: with ZeRO 1 (Megatron-LM since core 0.8,
 /// param_and_grad_buffer.py; optimizer/param_layout.py, pad_param_start).
 bool GradientBuffers::hasAligned() const {
   return *P.Spec.Parallel.Zero == 1 && isOfMegatron(P.Spec.Parallel) &&
@@ -163,9 +163,9 @@ void GradientBuffers::fill(GradientBuffer &B, Parts Of, const Chunk &C,
     B.Count = roundUp(B.Count, step(B));
 }
 
-/// Whether \p G is of biases of experts that ranks of tp sum: Megatron-LM's own
-/// linear layers mark those of row-parallel layers as everywhere alike
-/// (tensor_parallel/layers.py, RowParallelLinear).
+/// Returns whether \p G is of biases of experts that ranks of tp sum:
+/// Megatron-LM's own linear layers mark those of row-parallel layers as
+/// everywhere alike (tensor_parallel/layers.py, RowParallelLinear).
 static bool isMarkedBias(const Program &P, const Value &G) {
   return *P.Spec.Train.TransformerImpl == TransformerImplKind::Local &&
          *P.Spec.Parallel.SequenceParallel && P.Mesh[Axis::Tp] > 1 &&
@@ -173,8 +173,8 @@ static bool isMarkedBias(const Program &P, const Value &G) {
          G.Type.indexOf(DimKind::ExpertFfn) < 0;
 }
 
-/// Whether ranks of tp sum the gradient \p G though each has all of it: that of
-/// a norm of queries, which Megatron-LM finds by its name. In latent
+/// Returns whether ranks of tp sum the gradient \p G though each has all of it:
+/// that of a norm of queries, which Megatron-LM finds by its name. In latent
 /// attention only its own layers have that name (distributed/
 /// finalize_model_grads.py, _allreduce_non_tensor_model_parallel_grads).
 static bool isSummedByName(const Program &P, const Value &Param,
@@ -274,7 +274,7 @@ llvm::ArrayRef<Group> GradientBuffers::twins() const {
   return llvm::ArrayRef(Copies).drop_front(HasReplicas);
 }
 
-/// The same of what is not shared: over all replicas at once.
+/// Returns the buffer of gradients that are not shared: over all replicas.
 GradientBuffer GradientBuffers::overReplicas(AxisList Axes) const {
   Axes.push_back(Axis::DpReplicate);
   return {{used(std::move(Axes))}, None, twins()};
@@ -320,8 +320,8 @@ void GradientBuffers::addBuckets(const Chunk &C, TiedHead At) {
   }
 }
 
-/// Whether each chunk of \p S has buffers of its own. Two copies of the model
-/// are added up as wholes, and with ZeRO 2 and 3 `shard` has reduced gradients.
+/// Returns whether each chunk of \p S has its own buffers. Two copies of the
+/// model are summed whole; with ZeRO 2 and 3 `shard` has reduced gradients.
 static bool hasBuffersPerChunk(const Program &P, const Stage &S) {
   return *P.Spec.Parallel.Zero < 2 &&
          getInfo(*P.Spec.Parallel.Schedule).Placement !=

@@ -27,7 +27,7 @@ struct GradientBuffer {
   bool empty() const { return Count.isConstant(0); }
 };
 
-/// What replicas reduce, and gather, of one buffer.
+/// Part of one buffer that replicas reduce and gather at once.
 struct GradientBucket {
   llvm::StringRef Name; ///< "dense" or "expert": whose group it is
   GradientBuffer All;

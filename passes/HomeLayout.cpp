@@ -42,7 +42,7 @@ Layout foretrace::homeLayout(const Program &P, const TensorType &T) {
   return L;
 }
 
-/// Whether the embedding has read \p Input of \p B, and on the same stage.
+/// Returns whether the embedding, on the same stage, has read \p Input of \p B.
 static bool isReadBefore(const Program &P, const Block &B, const Value &Input) {
   const Block &First = P.Blocks[BlockId(0)];
   return *P.Spec.Parallel.Pp == 1 && &B != &First &&

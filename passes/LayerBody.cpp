@@ -44,9 +44,9 @@ static bool isOfEnds(OpKind K) {
          getInfo(K).Backward == BackwardRule::Softmax;
 }
 
-/// The type of a result that is not said: a contraction has the last dimension
-/// of its weight in place of its operand's; rows of a table have theirs behind
-/// those of what they stand for; all else is like its first operand.
+/// Returns the type of a result without a stated one. A contraction has the
+/// last dimension of its weight instead of its operand's; a lookup adds the
+/// width of the table behind the indices; others are like their first operand.
 TensorType LayerBody::inferred(OpKind K,
                                llvm::ArrayRef<ValueId> Operands) const {
   const auto &Values = B.block().Values;

@@ -37,7 +37,7 @@ public:
 protected:
   using Dims = llvm::SmallVector<ir::Dim, 4>;
 
-  /// What ranks do if they are more than the units of a dimension.
+  /// The layout if there are more ranks than units of a dimension.
   enum class FewUnits : unsigned char {
     Refused,
     Gathered, ///< `or gather`: gather all and take their own, as Megatron-LM
@@ -61,9 +61,9 @@ protected:
   void endUse(Frame &F) override;
   /// Adds a value of another block as an input of this one.
   ir::ValueId addInput(llvm::StringRef Name, ir::TensorType Type);
-  /// Whether a condition on shapes, of this job and of others like it, holds.
+  /// Returns whether a condition on shapes holds for all jobs of this shape.
   virtual bool demand(ir::Expr Condition) { return Condition.value() > 0; }
-  /// Whether the types of two tensors are the same.
+  /// Returns whether the types of two tensors are the same.
   bool isAlike(llvm::ArrayRef<ir::Dim> A, llvm::ArrayRef<ir::Dim> B);
   /// 1 if \p Whole is a multiple of \p Part, else 0.
   ir::Expr divides(ir::Expr Part, ir::Expr Whole) {

@@ -36,8 +36,8 @@ std::optional<Expr> LayerBody::extentOf(DimKind K) const {
   }
 }
 
-/// Whether the text of a job may have the dimension like this: samples are
-/// those of the job, and experts are the library's.
+/// Returns whether the text of a job may have such a dimension: samples are
+/// those of the job, and only the library has experts.
 static bool isForJobs(DimKind Kind, DimRole Role, const layers::Expr &E) {
   switch (Role) {
   case DimRole::Tokens:
@@ -85,7 +85,7 @@ std::optional<Expr> LayerBody::ranksAlong(llvm::ArrayRef<Axis> Axes) const {
   return Ranks;
 }
 
-/// Whether \p E is a dimension by its form.
+/// Returns whether \p E is a dimension by its form.
 static bool isDim(const Spec &S, const layers::Expr &E) {
   return E.Is == layers::Expr::Kind::Call &&
          (E.Text == "pack" || findDim(S, E.Text));
@@ -134,7 +134,7 @@ std::optional<LayerBody::Units> LayerBody::units(const Node &Written,
                Few};
 }
 
-/// Whether ranks share units of \p U, as the text allows.
+/// Returns whether ranks share units of \p U, as the text allows.
 bool LayerBody::areShared(const Units &U) {
   const std::optional<Expr> Ranks = ranksAlong(U.Kind);
   return U.Few != FewUnits::Refused && Ranks &&

@@ -136,7 +136,7 @@ llvm::StringRef LayerBody::faultOfSequenceOp(OpKind K,
   }
 }
 
-/// Whether each dimension is one of \p Of, or has the extent 1.
+/// Returns whether each dimension is one of \p Of, or has the extent 1.
 bool LayerBody::isBroadcast(llvm::ArrayRef<Dim> Dims, llvm::ArrayRef<Dim> Of) {
   return llvm::all_of(Dims, [&](const Dim &Each) {
     return Expr(P.Sizes, Each.Size).isConstant(1) ||
@@ -146,7 +146,7 @@ bool LayerBody::isBroadcast(llvm::ArrayRef<Dim> Dims, llvm::ArrayRef<Dim> Of) {
   });
 }
 
-/// Whether \p Dims are as wide as \p Of; each expert can have its own.
+/// Returns whether \p Dims are those of a bias for \p Of, perhaps per expert.
 bool LayerBody::isBias(llvm::ArrayRef<Dim> Dims, llvm::ArrayRef<Dim> Of) {
   return isAlike(Of.take_back(), Dims.take_back()) &&
          llvm::all_of(Dims.drop_back(),
@@ -195,7 +195,7 @@ llvm::StringRef LayerBody::faultOfOpaque(llvm::ArrayRef<ValueId> Operands,
   return "";
 }
 
-/// Whether the second operand of an element-wise op of two can be \p Second.
+/// Returns whether \p Second fits \p First in an element-wise op of two.
 bool LayerBody::fits(OpKind K, llvm::ArrayRef<Dim> First,
                      llvm::ArrayRef<Dim> Second) {
   return K == OpKind::Mul ? isBroadcast(Second, First) : isAlike(First, Second);

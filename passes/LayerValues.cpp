@@ -13,7 +13,7 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// Whether some key has the word as a value.
+/// Returns whether some key has the word as a value.
 bool LayerWalker::isWord(llvm::StringRef Word) const {
   static const llvm::StringSet<> Words = {
 #define SPEC_ENUM(TYPE, ENUMERATOR, SPELLING) SPELLING,
@@ -38,7 +38,7 @@ LayerWalker::Lazy LayerWalker::resolve(const Node &E, Frame &F) {
   return At;
 }
 
-/// Whether \p E is a number by its form, whatever its names stand for.
+/// Returns whether \p E is a number by its form, whatever its names mean.
 static bool isArithmetic(const layers::Expr &E) {
   using Kind = layers::Expr::Kind;
   return E.Is == Kind::Number || (E.Is >= Kind::Add && E.Is <= Kind::Mod) ||
@@ -46,7 +46,7 @@ static bool isArithmetic(const layers::Expr &E) {
                                  E.Text == "parts_of_token"));
 }
 
-/// Whether \p Of is a number rather than a condition or a word.
+/// Returns whether \p Of is a number rather than a condition or a word.
 bool LayerWalker::isNumber(const Node &Of, Frame &At) {
   const auto Deeper = nest();
   if (isBeyondLimits(Of))
@@ -135,7 +135,7 @@ bool LayerWalker::holds(const Node &E, Frame &F) {
   return false;
 }
 
-/// Whether the job states a key, if \p E asks that: `stated(head_dim)`.
+/// Returns whether the job states a key, if \p E asks that: `stated(head_dim)`.
 std::optional<bool> LayerWalker::aboutKey(const Node &E, Frame &F) {
   if (E.Text != "stated" || E.Operands.size() != 1)
     return std::nullopt;
@@ -147,7 +147,7 @@ std::optional<bool> LayerWalker::aboutKey(const Node &E, Frame &F) {
   return Is;
 }
 
-/// Whether there is a tensor, if \p E asks that.
+/// Returns whether there is a tensor, if \p E asks that.
 std::optional<bool> LayerWalker::aboutTensor(const Node &E, Frame &F) {
   if (E.Is != Node::Kind::Eq && E.Is != Node::Kind::Ne)
     return std::nullopt;

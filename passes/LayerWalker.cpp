@@ -118,14 +118,14 @@ void LayerWalker::checkGiven(const layers::Statement &Key, Frame &F) {
          "`" + Key.Name + "` is one of " + llvm::join(Key.Can.Words, ", "));
 }
 
-/// Whether \p E asks for a tensor.
+/// Returns whether \p E asks for a tensor.
 static bool isAboutTensors(const layers::Expr &E) {
   return (E.Is == layers::Expr::Kind::Name && E.Text == "none") ||
          llvm::any_of(E.Operands, isAboutTensors);
 }
 
-/// Whether \p S asks something of keys, or leads to what does; where there are
-/// no tensors, nothing depends on them.
+/// Returns whether \p S has a requirement on keys, itself or inside; without
+/// tensors nothing depends on them.
 static bool isRule(const layers::Statement &S) {
   using Kind = layers::Statement::Kind;
   switch (S.Is) {

@@ -19,9 +19,9 @@ namespace foretrace {
 const layers::Layer *findCalled(const ir::Spec &S,
                                 const layers::Statement &Call);
 
-/// One way through the text, with hooks for what makes something. Errors in the
-/// text are reported where they stand; in the library's, where the job's calls
-/// it.
+/// Walks the text once, with hooks for statements that make something. Errors
+/// in the job's text are reported where they are, those in the library's at the
+/// call in the job.
 class LayerWalker {
 public:
   static constexpr unsigned MaxDepth = 32; ///< of calls
@@ -31,7 +31,7 @@ public:
       : P(P), Of(Of), Diags(Diags), Caller(Of ? Of->Range : SourceRange()) {}
   virtual ~LayerWalker() = default;
 
-  /// Whether nothing was reported.
+  /// Returns whether nothing was reported.
   bool isGood() const { return !HasFailed; }
   /// Sets the part of the model that parameters are counted in if the text sets
   /// none.
@@ -66,8 +66,8 @@ protected:
 
   virtual void addSource(const layers::Statement &S, Frame &F) = 0;
   virtual void addOp(const layers::Statement &S, Frame &F) = 0;
-  /// Whether the job has an error, so that only its other requirements are
-  /// checked, and no tensors exist.
+  /// Returns whether the job has an error, so that only its other requirements
+  /// are checked, and no tensors exist.
   virtual bool isStopped() const { return false; }
   virtual void setOrigin(const layers::Statement &, Frame &) {}
   virtual void enterModule(const layers::Statement &, Frame &) {}
@@ -85,24 +85,24 @@ protected:
   /// depend.
   virtual int64_t decide(ir::Expr Comparison) { return Comparison.value(); }
 
-  /// Returns what a name stands for: follows keys that calls give, and `let`,
-  /// to a key of the job or to another expression.
+  /// Returns what a name means: follows keys that calls give, and `let`, to a
+  /// key of the job or to another expression.
   Lazy resolve(const Node &E, Frame &F);
   /// Returns the value of an expression for this job.
   Scalar scalar(const Node &E, Frame &F);
   bool holds(const Node &E, Frame &F);
-  /// The same as an expression of keys.
+  /// Return the value of an expression as an expression of keys.
   ir::Expr number(const Node &E, Frame &F);
   ir::Expr partsOfToken(const Node &E, Frame &F);
   /// The comparison of numbers that \p E is, 1 if it holds; nothing if it is
   /// none.
   std::optional<ir::Expr> comparison(const Node &E, Frame &F);
-  /// A tensor that a name stands for, or `none`.
+  /// Returns the tensor that a name means, or `none`.
   ir::ValueId tensor(const Node &E, Frame &F) {
     return tensor(E.Text, E.Range, F);
   }
   ir::ValueId tensor(llvm::StringRef Name, SourceRange At, Frame &F);
-  /// Whether the statement is of the library's text.
+  /// Returns whether the statement is of the library's text.
   static bool isOfLibrary(const layers::Statement &S) {
     return !S.Range.isValid();
   }
@@ -112,13 +112,13 @@ protected:
   /// one: a key of the layer, or `train.dropout`.
   template <typename VisitT>
   bool visitKey(llvm::StringRef Name, Frame &F, VisitT Visit);
-  /// The same for a name that may be that of a key of a layer which calls this
-  /// one.
+  /// Calls \p Visit with the key that \p E names, which may be that of a layer
+  /// that calls this one.
   template <typename VisitT>
   bool visitKeyAt(const Node &E, Frame &F, VisitT Visit);
 
-  /// Whether something was reported, also that \p E is one step too many, or
-  /// one name too many within others; the way ends then.
+  /// Returns whether something was reported, such as that \p E exceeds the
+  /// limit of steps or of nested names; the walk ends then.
   bool isBeyondLimits(const Node &E);
   /// Counts names within names as long as it lives.
   llvm::SaveAndRestore<unsigned> nest() { return {Nesting, Nesting + 1}; }

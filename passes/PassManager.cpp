@@ -23,7 +23,7 @@ using namespace foretrace::ir;
 
 namespace {
 
-/// What the pass that runs may read.
+/// Facts that the running pass may read.
 struct Reads {
   llvm::StringRef Pass;
   llvm::StringSet<> Declared;
@@ -191,8 +191,8 @@ foretrace::findPasses(llvm::ArrayRef<std::string> Names) {
 }
 
 std::vector<const PassInfo *> foretrace::pipelineFor(FactSet Needs) {
-  // Every pass stands after those it depends on, so one walk from the end
-  // finds them all.
+  // Every pass comes after those it depends on, so one walk from the end finds
+  // them all.
   std::vector<const PassInfo *> Pipeline;
   for (const PassInfo &P : llvm::reverse(allPasses())) {
     if (!P.Establishes.intersects(Needs))

@@ -23,7 +23,7 @@ bool runPasses(ir::Program &P, llvm::ArrayRef<const PassInfo *> Passes,
                DiagnosticEngine &Diags, const PassReport &Report,
                llvm::raw_ostream &OS);
 
-/// Prints how large \p P is and what it stands for.
+/// Prints the size of \p P and of the job that it describes.
 void printStatistics(const ir::Program &P, llvm::raw_ostream &OS);
 
 } // namespace foretrace

@@ -26,7 +26,7 @@ public:
     ir::ModuleId Module; ///< invalid for the whole layer
     ir::ValueId Until;   ///< as in ir::Module
 
-    /// Whether ops outside do not read the recomputed result.
+    /// Returns whether ops outside do not read the recomputed result.
     bool savesResult() const { return !Until.isValid(); }
   };
 

@@ -86,7 +86,7 @@ const Recomputation::Part *Recomputer::partOf(const Op &Forward) const {
                                : Of.findPart(Forward);
 }
 
-/// Whether an op reads \p V, or its sum.
+/// Returns whether an op reads \p V, or its sum.
 bool Recomputer::isRead(ValueId V) const {
   return llvm::any_of(Old, [&](const Op &Reader) {
     return llvm::is_contained(Reader.Operands, V) &&
@@ -95,9 +95,9 @@ bool Recomputer::isRead(ValueId V) const {
   });
 }
 
-/// Whether \p Id, which is recomputed, is of an auxiliary loss: no op reads its
-/// result. Megatron-LM computes these losses only with gradients, so in the
-/// second pass alone (since core 0.12, moe/router.py, `is_grad_enabled`).
+/// Returns whether \p Id, which is recomputed, is an auxiliary loss: no op
+/// reads its result. Megatron-LM computes these losses only with gradients, so
+/// only in the second pass (since core 0.12, moe/router.py, `is_grad_enabled`).
 bool Recomputer::isOfLoss(OpId Id) const {
   const Op &O = Old[Id];
   if (HasLossTwice || !partOf(O))
@@ -197,7 +197,7 @@ bool Recomputer::run() {
     if (!isOfLoss(Old.idAt(I)))
       NewId[I] = B.Ops.add(std::move(O));
   }
-  // References to later ops: a collective stands before the op it serves.
+  // References to later ops: a collective precedes the op it serves.
   for (auto [OldIndex, Id] : NewId)
     if (OpId &For = B.Ops[Id].For; For.isValid())
       For = NewId[For.Index];

@@ -15,8 +15,8 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// Whether parts along \p K pass all ranks of \p Axes one by one, rather than
-/// being put together (Liu et al., arXiv 2310.01889).
+/// Returns whether parts along \p K pass all ranks of \p Axes one by one,
+/// rather than being put together (Liu et al., arXiv 2310.01889).
 bool Sharder::goesRound(llvm::ArrayRef<Axis> Axes, DimKind K) const {
   return Axes == llvm::ArrayRef(Axis::Cp) && K == DimKind::KvSeq &&
          *P.Spec.Parallel.CpComm == CpCommKind::PointToPoint;
@@ -155,10 +155,10 @@ ValueId Sharder::gather(ValueId V, const Layout &To) {
   return V;
 }
 
-/// Whether what \p From becomes is kept from forward to backward. Sequence
-/// gathers and ZeRO 3 shares are made again (Korthikanti et al., arXiv
-/// 2205.05198, section 4.2.2); what the expert dispatcher received is kept.
-/// The weights of what is recomputed stay gathered from there on, and those
+/// Returns whether the conversion of \p From is saved from forward to backward.
+/// Sequence gathers and ZeRO 3 shares are recomputed (Korthikanti et al., arXiv
+/// 2205.05198, section 4.2.2); tokens that the expert dispatcher received are
+/// saved. The weights of recomputed ops stay gathered from there on, and those
 /// outside the layers, which are the root group of PyTorch's FSDP, throughout
 /// (torch/distributed/fsdp/_fully_shard/_fsdp_state.py, _root_pre_forward), as
 /// all are with ZeRO 2 (reshard_after_forward = False; SHARD_GRAD_OP).
@@ -288,7 +288,7 @@ void Sharder::dispatch(const Op &Permute) {
   }
 }
 
-/// Whether \p V is a gradient of what a dispatcher sent, which goes back to it.
+/// Returns whether \p V is a gradient that returns to what a dispatcher sent.
 bool Sharder::isReturned(ValueId V) const {
   const ValueId Of = B.Values[V].GradientOf;
   return Of.isValid() && !dispatchedWith(Of).empty();
@@ -314,8 +314,7 @@ bool Sharder::isSentLater(ValueId V) const {
          });
 }
 
-/// Whether an exchange puts together what was split, whose gradient it
-/// scatters.
+/// Returns whether an exchange gathers split parts; it scatters the gradient.
 bool Sharder::gathers(const Op &Exchange) const {
   const Layout &From = layoutOf(current(Exchange.Operands.front())),
                &To = layoutOf(Exchange.Results.front());

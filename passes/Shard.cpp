@@ -93,8 +93,8 @@ std::optional<DimKind> Sharder::workingDim(const Op &O, Axis A) const {
   return std::nullopt;
 }
 
-/// Whether \p O works on some heads of all tokens, rather than on all heads of
-/// some tokens.
+/// Returns whether \p O works on some heads of all tokens, rather than on all
+/// heads of some tokens.
 bool Sharder::exchangesHeads(const Op &O) const {
   return hasTrait(O.Kind, Attends) &&
          *P.Spec.Parallel.CpComm == CpCommKind::AllToAll;

@@ -38,7 +38,7 @@ private:
   ir::Layout summed(ir::ValueId V, const ir::Layout &To) const;
   ir::Layout reducedLayout(const ir::Op &O, ir::ValueId V) const;
   ir::ValueId reduced(const ir::Op &O, ir::ValueId V);
-  /// Whether \p O takes a term of the sum \p V over \p A, and makes one.
+  /// Returns whether \p O makes a term over \p A from a term of the sum \p V.
   bool isTerm(const ir::Op &O, ir::ValueId V, ir::Axis A) const {
     return isLinear(O.Kind) && layoutOf(V).isPartial(A);
   }
@@ -72,7 +72,7 @@ private:
 
   bool isSequenceParallel() const { return *P.Spec.Parallel.SequenceParallel; }
 
-  /// The value that stands for \p V after its reduction.
+  /// Returns the value that replaces \p V after its reduction.
   ir::ValueId current(ir::ValueId V) const {
     auto It = Resolved.find(V.Index);
     return It == Resolved.end() ? V : It->second;

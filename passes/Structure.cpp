@@ -204,7 +204,7 @@ static size_t findViolated(llvm::ArrayRef<Check> Checks,
   return Index;
 }
 
-/// What it means that \p Violated is the first check that a job does not pass.
+/// Returns the verdict on a job whose first failing check is \p Violated.
 static Verdict verdictOf(const Structure &S, size_t Violated) {
   const llvm::ArrayRef<Check> Checks = S.program().Checks;
   if (Violated == Checks.size())

@@ -21,7 +21,7 @@ public:
   static std::optional<Structure> of(const ir::Program &P);
 
   const ir::Program &program() const { return P; }
-  /// Whether the job was refused for its last check, and so are all like it.
+  /// Returns whether the last check refused the job, and so all like it.
   bool isRefusal() const;
   /// Results: the checks of the program, then SplitNumbers and MeshNumbers.
   const ir::ExprCode &legality() const { return Legality; }
@@ -59,7 +59,7 @@ using StageSplits = std::map<SplitNumbers, std::optional<StageSplit>>;
 /// Returns whether jobs of the same numbers are split over stages in the same
 /// way, so that they can share splits.
 bool isSplitAlike(const ir::Spec &A, const ir::Spec &B);
-/// Whether only some layers of a chunk are recomputed or offloaded.
+/// Returns whether only some layers of a chunk are recomputed or offloaded.
 bool hasUnlikeLayers(const ir::TrainSpec &T);
 
 /// The counts of stages that figures of jobs of one structure read.
@@ -72,9 +72,9 @@ public:
   static std::array<Located<int64_t> *, NumSplitNumbers>
   numbersOf(ir::ParallelSpec &P);
 
-  /// What the leaves of the figures that are `leaves()` are worth, null if a
-  /// job of these numbers has other kinds of stages than the structure. Good
-  /// until the next call.
+  /// Returns the values of the leaves of the figures that are `leaves()`; null
+  /// if a job of these numbers has other kinds of stages than the structure.
+  /// Valid until the next call.
   const std::vector<int64_t> *find(const SplitNumbers &Of,
                                    const MeshNumbers &M);
   llvm::ArrayRef<size_t> leaves() const { return Leaves; }
@@ -110,11 +110,11 @@ public:
       const Structure &S, const ir::ExprCode &Of,
       std::shared_ptr<StageSplits> Known = std::make_shared<StageSplits>());
 
-  /// Whether the structure has the key as a number of its own.
+  /// Returns whether the structure has the key as a number of its own.
   bool set(ir::Key K, int64_t Value);
   Verdict run();
-  /// What the checks say, without the figures: an accepted job may still be
-  /// foreign, or have one beyond 2^63.
+  /// Returns the verdict of the checks, without the figures: an accepted job
+  /// may still be foreign, or have a figure beyond 2^63.
   Verdict check();
   /// Returns the first check that a rejected job does not pass. The compiler
   /// reports the same check first.

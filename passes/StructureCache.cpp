@@ -39,8 +39,8 @@ private:
 
 } // namespace
 
-/// Ops remember the sections that they were made for: of a block that stands
-/// elsewhere they are others.
+/// Ops refer to the sections that they were made for, so the place of a block
+/// is part of the key.
 static void addBlock(const BlockSpec &B, KeyWriter &Key) {
   Key.add(B.Name, B.Range, B.IsEntry);
   for (const std::vector<std::string> *Names :
@@ -77,9 +77,8 @@ static void addModel(const ModelSpec &M, KeyWriter &Key) {
   addPattern(M.Branch->Layers, Key);
 }
 
-/// What the passes read of \p P, which is derived, but for the values of
-/// numbers. The expressions that there are so far are part of it, since ids
-/// speak of them.
+/// Returns the input of the passes in \p P, which is derived, except the values
+/// of numbers. The existing expressions are part of it, as ids refer to them.
 static std::string keyOf(const Program &P) {
   KeyWriter Key;
   addModel(P.Spec.Model, Key);

@@ -123,7 +123,7 @@ ValueId Synchronizer::sumOver(BlockBuilder &Build, ValueId V, const Group &Of,
   return R;
 }
 
-/// The same over \p Copies, one after the other, whole.
+/// Sums \p V over each of \p Copies, one after the other, unsharded.
 ValueId Synchronizer::sumOver(BlockBuilder &Build, ValueId V,
                               llvm::ArrayRef<Group> Copies) {
   for (const Group &Of : Copies)
@@ -198,8 +198,8 @@ void Synchronizer::sumTokenCounts(BlockBuilder &Build) {
   sum(Build, Count, One, /*Sharded=*/false);
 }
 
-/// What a rank has of gradients or parameters to update: with ZeRO its share.
-/// In DeepSpeed shares begin at multiples of two elements (runtime/zero/
+/// Returns a rank's part of gradients or parameters to update: with ZeRO its
+/// share. In DeepSpeed shares begin at multiples of two elements (runtime/zero/
 /// stage_1_and_2.py, nccl_start_alignment_factor).
 ValueId Synchronizer::share(BlockBuilder &Build, llvm::StringRef Name,
                             ValueKind Kind, ElementType Element,
@@ -339,7 +339,7 @@ Block Synchronizer::stepBlock(const Stage &S) {
   return Blk;
 }
 
-/// Whether the bytes of all of \p Blk, over all ranks, can be counted.
+/// Returns whether the bytes of all of \p Blk, over all ranks, can be counted.
 static bool isCountable(const Program &P, const Block &Blk) {
   return llvm::none_of(Blk.Values, [&](const Value &V) {
     return bytesOfAll(P, V.Type).isOverflow();

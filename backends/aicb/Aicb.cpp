@@ -156,7 +156,7 @@ static void checkEffects(const ir::EmitSpec &Emit, const Options &O,
       Diags.report(A.NameRange, diag::KeyWithoutEffect, A.Name, With);
 }
 
-/// Whether there is a workload of \p S; reports why not, and options without
+/// Returns whether \p S has a workload; reports why not, and options without
 /// effect.
 static bool checkWorkload(const ir::Spec &S, const ir::EmitSpec &Emit,
                           const Options &O, DiagnosticEngine &Diags) {

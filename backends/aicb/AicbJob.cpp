@@ -224,7 +224,7 @@ static void checkRecompute(const ir::Spec &S, DiagnosticEngine &Diags) {
     if ((*Key == ir::RecomputeKind::None) ==
         (OfFirst == ir::RecomputeKind::None))
       continue;
-    // One of the two is no default.
+    // At least one of the two values is stated.
     Diags.report(Key.Range.isValid() ? Key.Range : Other.Range,
                  diag::AicbRecompute, First.Name, ir::getSpelling(OfFirst),
                  B.Name, ir::getSpelling(*Key));

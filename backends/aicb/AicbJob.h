@@ -17,7 +17,7 @@ enum class Version : unsigned char {
 #define VERSION(ENUMERATOR, SPELLING, DOC) ENUMERATOR,
 #include "backends/aicb/AicbVersions.def"
 };
-/// How an option says it: "2025-12".
+/// Returns the spelling of an option: "2025-12".
 llvm::StringRef getSpelling(Version V);
 
 /// An option of a backend that says the revision.
@@ -27,7 +27,7 @@ struct VersionText : option::KindBase {
   static bool read(const ir::Attribute &A, Version &Into, DiagnosticEngine &);
 };
 
-/// What the generator's command line says, taken from a spec. Quotients are
+/// Command-line values of the generator, taken from a spec. Quotients are
 /// rounded down as the generator does.
 struct GeneratorJob {
   aicb::Version Version;

@@ -42,9 +42,9 @@ private:
 
   void multiply(llvm::ArrayRef<int64_t> Left, llvm::ArrayRef<int64_t> Right,
                 const llvm::Twine &Stage);
-  /// A message over tp, if there is anyone.
+  /// Adds a message over tp, if tp > 1.
   void sendOverTp(LoggedComm C, int64_t Size, llvm::StringRef Stage);
-  /// The same, of an activation of \p Width channels.
+  /// Adds a message over tp with an activation of \p Width channels.
   void sendActivation(LoggedComm C, int64_t Width, llvm::StringRef Stage);
 
   const GeneratorJob &J;

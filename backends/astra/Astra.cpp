@@ -18,7 +18,7 @@ using namespace foretrace;
 using namespace foretrace::ir;
 using namespace foretrace::astra;
 
-/// What the script is called after the job's name.
+/// Suffix of the script's name, after the job's name.
 constexpr llvm::StringLiteral ScriptEnd = "astra-sim.sh";
 
 FactSet astra::needs(const Options &) {
@@ -73,7 +73,7 @@ static void checkFiles(const EmitRequest &Request, const FileNames &Files,
     Diags.report(Request.Emit.Range, diag::AstraName, Stem);
 }
 
-/// Whether the device says what ASTRA-sim divides by.
+/// Reports a missing device rate that ASTRA-sim divides by.
 static void checkDevice(const Spec &S, const Options &O,
                         DiagnosticEngine &Diags) {
   const DeviceSpec Device = S.rooflineDevice();
@@ -104,7 +104,7 @@ static void checkFused(const EmitRequest &Request, const Options &O,
 
 namespace {
 
-/// What the collectives of a program ask of a network.
+/// Checks that a network can run the collectives of a program.
 class CollectiveCheck {
 public:
   CollectiveCheck(const EmitRequest &Request, const Options &O,

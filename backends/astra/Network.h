@@ -34,8 +34,8 @@ struct NetworkDimension {
 std::vector<NetworkDimension> dimensionsOf(const ir::ClusterSpec &C,
                                            int64_t World, NetworkKind Network);
 
-/// Whether the ranks of \p S fill whole domains of each tier that they need;
-/// reports the first that they don't.
+/// Returns whether the ranks of \p S fill whole domains of each tier that they
+/// need; reports the first tier where they do not.
 bool checkGrid(const ir::Spec &S, DiagnosticEngine &Diags);
 
 /// Warns of links between ranks of \p P that ASTRA-sim charges to another tier

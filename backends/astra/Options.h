@@ -35,12 +35,12 @@ constexpr CollectiveRow Collectives[] = {
 struct Options {
   FileNames Files;
   NetworkKind Network = NetworkKind::Unaware;
-  /// By row of Collectives, on all dimensions; absent: by the topology.
+  /// Algorithm by row of Collectives, for all dimensions; absent: by topology.
   std::array<Located<CollectiveImplementation>, std::size(Collectives)> Chosen;
   std::optional<bool> HasRoofline; ///< none: if the job has no times
-  /// Parts of a collective, which follow each other: each adds the latency of
-  /// all rounds, and only collectives of all ranks gain from it, as their parts
-  /// are in different dimensions.
+  /// Parts of a collective, run one after the other: each adds the latency of
+  /// all rounds. Only collectives of all ranks gain, as their parts use
+  /// different dimensions.
   int64_t Splits = 1;
   int64_t EndpointDelay = 10; ///< ns; ASTRA-sim's own default
 
@@ -50,7 +50,7 @@ struct Options {
 
 /// Returns the name of \p A in the system file.
 llvm::StringRef getName(CollectiveImplementation A);
-/// Whether \p A takes 2, 4, 8 ... ranks only.
+/// Returns whether \p A takes 2, 4, 8 ... ranks only.
 bool needsPowerOfTwo(CollectiveImplementation A);
 
 } // namespace foretrace::astra

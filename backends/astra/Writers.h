@@ -12,7 +12,7 @@ namespace foretrace::astra {
 void writeSystem(const ir::Spec &S, const Options &O,
                  llvm::ArrayRef<NetworkDimension> Dimensions,
                  llvm::raw_ostream &OS);
-/// Whether ASTRA-sim is to reckon times itself.
+/// Returns whether ASTRA-sim is to reckon times itself.
 bool hasRoofline(const ir::Spec &S, const Options &O);
 
 /// Writes the file of memories outside the device, which must be there: none.

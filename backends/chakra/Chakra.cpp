@@ -64,7 +64,7 @@ FactSet chakra::needs(const Options &) {
   return {Fact::Scheduled, Fact::Sync, Fact::Costs, Fact::Traffic};
 }
 
-/// Whether ASTRA-sim can count ranks and tags.
+/// Returns whether ASTRA-sim can count ranks and tags.
 static bool checkCounts(const Program &P, SourceRange Range,
                         DiagnosticEngine &Diags) {
   constexpr int64_t MaxRanks = INT32_MAX;
@@ -86,7 +86,7 @@ static bool checkCounts(const Program &P, SourceRange Range,
   return IsGood;
 }
 
-/// Whether what an op touches is less than 2^63.
+/// Returns whether each op reads and writes less than 2^63 bytes.
 static bool checkSizes(const Program &P, DiagnosticEngine &Diags) {
   for (const Block &B : P.Blocks)
     for (const Op &O : B.Ops)

@@ -18,7 +18,7 @@ public:
 
   /// Digits of every name but 0.
   size_t width() const { return Width; }
-  /// Whether the groups of a kind are one of all ranks, `0`.
+  /// Returns whether the groups of a kind are one of all ranks, `0`.
   bool isWorld(const ir::Group &G) const {
     return G.size(P.Mesh) == *P.Spec.Parallel.World;
   }

@@ -130,7 +130,7 @@ static llvm::ArrayRef<NumberScale> scalesOf(FigureUnit U) {
   llvm_unreachable("every unit is handled");
 }
 
-/// Whether it is printed as a percentage.
+/// Returns whether it is printed as a percentage.
 static bool isShare(FigureUnit U) {
   return U == FigureUnit::Millionths || U == FigureUnit::HalfRange;
 }

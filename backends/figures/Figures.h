@@ -62,7 +62,7 @@ struct FigureColumn {
   }
 };
 
-/// Columns of one unit: their keys are words. One with a title stands alone.
+/// Columns of one unit: their keys are words. A column with a title is alone.
 struct ColumnGroup {
   FigureUnit Unit;
   llvm::StringLiteral Keys;

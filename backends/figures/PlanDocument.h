@@ -14,7 +14,7 @@ namespace foretrace {
 
 /// Facts that a plan needs.
 ir::FactSet factsOfPlan();
-/// Whether all of a plan can be counted; reports what can't.
+/// Returns whether all numbers of a plan are below 2^63; reports if not.
 bool checkPlan(const ir::Program &P, DiagnosticEngine &Diags);
 
 /// How the numbers of a document are written. As they are, unless a page also

@@ -52,7 +52,7 @@ static Figure figure(const PhaseWork::Amount &Of) {
   return {Of.Value, Of.From};
 }
 
-/// What is of one row: forward, computed again, backward.
+/// Adds the work of a row: forward, recomputed, backward.
 static void addWork(const PhaseWork &W, std::vector<Figure> &Row) {
   for (const PhaseWork::Amount *Of : {&W.Forward, &W.Recomputed, &W.Backward})
     Row.push_back(figure(*Of));
@@ -214,8 +214,8 @@ Figures Answer::make() {
   return std::move(F);
 }
 
-/// Whether devices can be so fast with what they do for certain, by whatever
-/// convention it is counted; reports if not.
+/// Returns whether devices can do the least work, by any convention of FLOPs,
+/// in \p Time; reports if not.
 static bool checkTime(const EmitRequest &Request, int64_t Time,
                       DiagnosticEngine &Diags) {
   const DeviceRates In(Request.Program, Time);

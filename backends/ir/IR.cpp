@@ -42,7 +42,7 @@ constexpr EmitOption irtext::OptionRows[] = {
 };
 constexpr EmitReader irtext::Reader = readerOf<Options>(OptionRows);
 
-/// What a program at the level is known to have.
+/// Returns the facts of programs at the level.
 FactSet irtext::needs(const Options &O) {
   switch (O.Level) {
   case Level::Spec:

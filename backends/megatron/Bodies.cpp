@@ -148,8 +148,8 @@ RowBody BodyMaker::message(RowKind Kind) const {
   return Body;
 }
 
-/// Whether \p V is what \p C broadcasts. A mask that the job does not ask for
-/// is of the same samples as what it is read with.
+/// Returns whether \p C broadcasts \p V. A mask that the job does not ask for
+/// has the samples of the input it is read with.
 static bool isReadBy(const BatchCall &C, const ir::Value &V) {
   const bool IsOfSamples = V.Kind == ir::ValueKind::Input &&
                            V.Type.Dims.size() == 2 &&
@@ -173,8 +173,8 @@ const ir::Value *BodyMaker::inputOf(const BatchCall &C) const {
   return Found;
 }
 
-/// What the first rank of a tp group reads and broadcasts; v1 logs it of one
-/// rank, too.
+/// Returns the row of what the first rank of a tp group reads and broadcasts;
+/// v1 logs only one rank's, too.
 RowBody BodyMaker::getBatch() const {
   RowBody Body;
   Body.Kind = RowKind::GetBatch;

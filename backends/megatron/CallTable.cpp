@@ -136,7 +136,7 @@ constexpr StepRow StepRows[] = {
 #include "backends/megatron/SubOperations.def"
 };
 
-/// What get_batch broadcasts.
+/// The rule for broadcasts of get_batch.
 constexpr CollectiveRule Broadcast = {Fate::Logged, NoCall, ""};
 
 } // namespace
@@ -182,7 +182,7 @@ static bool holds(When Condition, const ir::Program &P, const ir::Block &B) {
   llvm_unreachable("every condition is handled");
 }
 
-/// Whether all axes of \p O are of the process group \p Name.
+/// Returns whether all axes of \p O are of the process group \p Name.
 static bool isOver(const ir::Op &O, StringRef Name) {
   const ir::ProcessGroup &G = processGroup(Name);
   return llvm::all_of(O.Group.Axes,

@@ -47,8 +47,8 @@ const CollectiveRule *findRule(const ir::Program &P, const ir::Block &B,
 /// Like findRule, for a collective of a stage's step.
 const CollectiveRule *findStepRule(const ir::Block &Step,
                                    const ir::Op &Collective);
-/// Visits the calls that no collective stands for, where the compute op \p O
-/// happens.
+/// Visits the calls without a collective of the program that are made at the
+/// compute op \p O.
 void forEachAddedCall(const ir::Program &P, const ir::Block &B, const ir::Op &O,
                       Instrumentation How,
                       llvm::function_ref<void(const CallText &)> Visit);
@@ -65,8 +65,8 @@ struct BatchCall {
 /// All of them, in order.
 llvm::ArrayRef<BatchCall> batchCalls();
 
-/// Whether \p O gathers parameters or reduces their gradients, over ranks that
-/// hold the same ones.
+/// Returns whether \p O gathers parameters or reduces their gradients, over
+/// ranks that hold the same parameters.
 bool movesParameters(const ir::Op &O, const ir::Block &B);
 /// The routed experts of \p B, or null.
 const ir::BlockSpec *expertsOf(const ir::Program &P, const ir::Block &B);

@@ -134,7 +134,7 @@ ir::FactSet foretrace::megatron::needs(const Options &O) {
   return Needs;
 }
 
-/// Whether there is a time for every row, and not too many rows to replay.
+/// Returns whether all rows have times and are few enough to replay.
 static bool checkTimes(const EmitRequest &Request, const Options &O,
                        DiagnosticEngine &Diags) {
   const ir::Program &P = Request.Program;

@@ -9,7 +9,7 @@
 
 namespace foretrace::megatron {
 
-/// Whether it is known which rows a trace of \p P has, and in which order;
+/// Returns whether the rows of a trace of \p P and their order are known;
 /// reports why not.
 bool checkModes(const ir::Program &P, DiagnosticEngine &Diags);
 

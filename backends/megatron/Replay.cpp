@@ -157,8 +157,8 @@ IterationReplay::IterationReplay(const ir::Program &P, const Skeleton &S)
   Pipelines = Run.pipelines();
 }
 
-/// Where within a row its calls stand is not known: computing goes on before,
-/// between and after them for equally long.
+/// The places of calls within a row are unknown: computations before, between
+/// and after them are assumed to take equally long.
 RowTimes IterationReplay::times(const TraceRow &R, size_t Index) const {
   const Span Of = spans(R.Stage)[Index];
   RowTimes Out{Of.End - Of.Start, Of.End, {}};

@@ -23,7 +23,7 @@ public:
   /// rows on one rank of each stage.
   IterationReplay(const ir::Program &P, const Skeleton &S);
 
-  /// Whether stages wait for each other for ever; there are no spans then.
+  /// Returns whether stages deadlock; there are no spans then.
   bool isStuck() const { return Spans.front().empty(); }
   /// Spans of the rows of Skeleton::forEachRow, in order.
   llvm::ArrayRef<Span> spans(int64_t Stage) const {
@@ -47,8 +47,8 @@ private:
   std::vector<std::vector<Span>> Spans;
 };
 
-/// Whether a replay would know how long every row of \p S takes. Reports what
-/// is missing, and what takes too long, at \p Asked.
+/// Returns whether a replay can have the duration of every row of \p S. Reports
+/// missing and too long ones at \p Asked.
 bool checkDurations(const ir::Program &P, const Skeleton &S, SourceRange Asked,
                     DiagnosticEngine &Diags);
 

@@ -41,8 +41,8 @@ private:
 
 } // namespace
 
-/// Megatron-LM's instrumentation gives a state of its own to the receive that
-/// stands alone before the steady state.
+/// Megatron-LM's instrumentation gives a state of its own to the separate
+/// receive before the steady state.
 static RowState stateOf(const ir::Action &A) {
   switch (A.Phase) {
   case ir::SchedulePhase::Warmup:

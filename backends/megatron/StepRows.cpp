@@ -84,7 +84,7 @@ void StepRowMaker::addTransfers(RowBody &To, bool IsReduction) const {
                    [&](const Transfer &T) { return T.Group != To.Group; });
 }
 
-/// What a row of gradients calls its group.
+/// Returns the name that a row of gradients has for its group.
 static GroupKind groupOf(RowKind Reduction) {
   switch (Reduction) {
   case RowKind::EpDpAllReduce:

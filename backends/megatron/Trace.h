@@ -93,7 +93,7 @@ struct LoggedTensor {
 
   /// Elements, if a router sends \p Received rows.
   Elements elements(int64_t Received) const;
-  /// Whether a router says how many rows it has.
+  /// Returns whether a router decides its number of rows.
   bool isReceived() const;
 };
 /// Returns a shape as Python prints it: "[R, 4096]".
@@ -134,7 +134,7 @@ struct RowBody {
   Elements Gradients = {};         ///< that are scaled to be reduced
   std::vector<Transfer> Transfers = {};
 
-  /// Whether it is a row of gradients.
+  /// Returns whether it is a row of gradients.
   bool reduces() const { return Group && Gradients != Elements(); }
 };
 
@@ -151,7 +151,7 @@ struct TraceRow {
 /// When a row happens, in ns; a plan without costs does not know.
 struct RowTimes {
   int64_t Duration, End;
-  /// The same for its calls, in order; empty if it has none.
+  /// Durations and ends of its calls, in order; empty if it has none.
   std::vector<std::pair<int64_t, int64_t>> Calls;
 };
 

@@ -18,7 +18,7 @@ struct Payload {
   int64_t Needed; ///< what later stages read
 };
 
-/// All that is written of, and that a log is held against.
+/// The job that is written, and that a log is compared with.
 struct PartitionJob {
   const ir::Program &Program;
   optimus::Family Family;

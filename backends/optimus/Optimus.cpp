@@ -17,7 +17,7 @@ ir::FactSet foretrace::optimus::needs(const Options &) {
   return {ir::Fact::Complete};
 }
 
-/// Whether the rows of a family can be of the model at all.
+/// Returns whether the rows of a family can be of the model at all.
 static bool suits(Family F, const ir::ModelSpec &M) {
   const ir::BlockSpec &B = M.Blocks.front();
   return M.Blocks.size() == 1 && !hasLatentAttention(B) &&
@@ -26,7 +26,7 @@ static bool suits(Family F, const ir::ModelSpec &M) {
 
 static bool isLlama(Family F) { return F == Family::Llama; }
 
-/// Whether the runtime can run the job at all.
+/// Returns whether the runtime can run the job at all.
 static bool checkParallelism(const ir::Spec &S, Family F,
                              DiagnosticEngine &Diags) {
   const ir::ParallelSpec &P = S.Parallel;
@@ -49,7 +49,7 @@ static bool checkParallelism(const ir::Spec &S, Family F,
   return Diags.errorCount() == Before;
 }
 
-/// Whether no sum of what crosses cuts overflows, whatever is sent again.
+/// Returns whether sums of what crosses cuts are below 2^63, resends included.
 static bool fits(const Graph &G, const ir::Spec &S) {
   constexpr int64_t BytesOfFloat = 4;
   Bytes All;

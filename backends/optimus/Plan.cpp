@@ -135,7 +135,7 @@ void Planner::findSpecialNodes() {
       const PlannedStage &From = P.Stages[MakerOf[V]];
       const Output &O = *llvm::find_if(
           From.Outputs, [&](const Output &Out) { return Out.Value == V; });
-      // A getitem stands behind its submodule, so one more is before it.
+      // A getitem follows its submodule, so one more is before it.
       Add(O.Node, Maker, Maker + From.hasItems(), Last);
     }
     if (Before.hasItems())

@@ -177,7 +177,7 @@ void TrackWriter::span(const Timeline::Span &Of, raw_ostream &OS) {
     layers(First, Of.Start, OS);
 }
 
-/// What a stage does once an iteration, as a slice of its ops.
+/// Writes the ops of a stage's end of an iteration as one slice.
 void TrackWriter::step(int64_t Start, raw_ostream &OS) {
   const Block &B = P.Blocks[stageAt(P.Stages, Stage).Step];
   auto TimeOf = [&](const Op &O) {
@@ -279,7 +279,7 @@ static StepTime timeOf(const Program &P, const Options &O) {
   return O.Time.value_or(bestTimeOf(P));
 }
 
-/// Whether what stages do once an iteration can be added to their steps.
+/// Returns whether no stage has an iteration that overflows, its end included.
 static bool checkEnd(const EmitRequest &Request, DiagnosticEngine &Diags) {
   const Program &P = Request.Program;
   for (const Stage &S : P.Stages) {

@@ -101,7 +101,7 @@ static std::string escape(llvm::StringRef Text) {
   return Out;
 }
 
-/// What is too long for \p Width ends in dots.
+/// Writes a label; shortens texts longer than \p Width and adds dots.
 void Drawing::label(int64_t X, int64_t Y, int64_t Width, llvm::StringRef Text,
                     llvm::StringRef Class) {
   const auto Most =
@@ -114,7 +114,7 @@ void Drawing::label(int64_t X, int64_t Y, int64_t Width, llvm::StringRef Text,
                 escape(Shown));
 }
 
-/// One that is too low for a label says what it is where the pointer rests.
+/// Draws a box. If it is too low for a label, a tooltip has the text.
 void Drawing::box(int64_t X, int64_t Width, llvm::StringRef Colour,
                   const Part &Of) {
   const int64_t Y = Top + height(Of.From);
@@ -171,7 +171,7 @@ void Drawing::column(const Stage &Chunks) {
   }
 }
 
-/// What each colour is, and what heights are.
+/// Draws the legend of the colours and heights.
 void Drawing::legend(int64_t Y, int64_t Width) {
   label(Gap, Y, Width, "heights: parameters per rank");
   if (P.Schedule.Chunks > 1)

@@ -51,7 +51,7 @@ static bool checkGroups(const EmitRequest &Request, const MessageRules &Rules,
   return Reported.empty();
 }
 
-/// Whether no collective is cut into more messages than can be written.
+/// Returns whether no collective is cut into more messages than can be written.
 static bool checkChunk(const EmitRequest &Request, const MessageRules &Rules,
                        DiagnosticEngine &Diags) {
   constexpr int64_t MaxMessages = int64_t(1) << 16; // that a rank sends

@@ -43,12 +43,12 @@ template <ir::OpKind Of> struct AlgorithmOf : KindBase {
 
 } // namespace option
 
-/// Whether all ranks can be written, and all groups are of sizes that the
-/// algorithms take; reports what is not so.
+/// Returns whether all ranks can be written, and all groups are of sizes that
+/// the algorithms take; reports what is not so.
 bool checkMessages(const EmitRequest &Request, const ir::MessageRules &Rules,
                    DiagnosticEngine &Diags);
 
-/// Whether the job says how long computations take; reports that it does not.
+/// Returns whether the job has times of computations; reports it if not.
 bool checkHasTimes(const EmitRequest &Request, DiagnosticEngine &Diags);
 
 } // namespace foretrace

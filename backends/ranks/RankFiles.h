@@ -38,13 +38,13 @@ struct Ranks : KindBase {
 };
 } // namespace option
 
-/// Whether a job of \p World ranks has them; reports those it has not.
+/// Returns whether a job of \p World ranks has these; reports those beyond.
 bool checkRanks(const RankList &Ranks, int64_t World, DiagnosticEngine &Diags);
 
 /// \p Ranks, or all of \p World.
 RankList allIfEmpty(const RankList &Ranks, int64_t World);
 
-/// How many \p Ranks are.
+/// Returns the number of \p Ranks.
 double countRanks(const RankList &Ranks);
 
 /// Adds a file for each of \p Ranks, which names some. \p Path and \p Write may

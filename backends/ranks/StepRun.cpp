@@ -14,7 +14,7 @@ StepTime foretrace::bestTimeOf(const Program &P) {
                                                  : StepTime::Cost;
 }
 
-/// Whether steps have times, and all of them together, too.
+/// Returns whether steps have times with a sum below 2^63.
 static bool checkTimes(const Program &P, SourceRange Range,
                        DiagnosticEngine &Diags) {
   if (bestTimeOf(P) == StepTime::Unit) {

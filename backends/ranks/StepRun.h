@@ -17,8 +17,8 @@ enum class StepTime : unsigned char {
 /// Returns the most precise step time that the job has.
 StepTime bestTimeOf(const ir::Program &P);
 
-/// Whether the steps of all stages can be run against each other, one by one;
-/// reports what can't, at \p TimeRange if it is the time.
+/// Returns whether the steps of all stages can be run against each other, one
+/// by one; reports what can't, at \p TimeRange if it is the time.
 bool checkStepRun(const EmitRequest &Request, StepTime Time,
                   SourceRange TimeRange, DiagnosticEngine &Diags);
 
@@ -31,8 +31,8 @@ ir::Timeline runSteps(const ir::Program &P, const ir::Schedule &S,
 /// Bytes that a rank of stage \p Stage sends or receives in \p A, a message.
 int64_t bytesOf(const ir::Program &P, int64_t Stage, const ir::Action &A);
 
-/// Where a job states what \p A runs: the cell of a schedule file, the layers,
-/// or of a message what cuts the model.
+/// Returns where a job states what \p A runs: the cell of a schedule file, the
+/// layers, or of a message what cuts the model.
 SourceRange placeOf(const ir::Spec &Job, const ir::Action &A);
 
 } // namespace foretrace

@@ -8,12 +8,12 @@
 
 namespace foretrace {
 
-/// Whether what a stage runs for a micro-batch can be written layer by layer:
-/// it is made as a whole. Reports the first stage that has too many layers.
+/// Returns whether each stage has few enough layers to be written layer by
+/// layer. Reports the first that has too many.
 bool checkLayers(const ir::Program &P, DiagnosticEngine &Diags);
 
-/// Whether a stage's steps can be written one by one, and the time of all
-/// steps, in ns, be counted, and its layers; reports what can't.
+/// Returns whether a stage's steps can be written one by one, and the time of
+/// all steps, in ns, be counted, and its layers; reports what can't.
 bool checkSteps(const EmitRequest &Request, DiagnosticEngine &Diags);
 
 /// A number of tasks that all ranks, or \p Chosen ones if there are some, have

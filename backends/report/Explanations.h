@@ -32,7 +32,7 @@ private:
     std::vector<unsigned> Of; ///< operands; of a derived key its definition
     std::optional<ir::KeyOperand> Key;
   };
-  /// What makes a term equal to another.
+  /// Content by which terms are equal.
   using Content = std::tuple<std::string, int64_t, std::vector<unsigned>>;
 
   unsigned add(const ir::ExprTable &Sizes, ir::ExprId Of);

@@ -28,7 +28,7 @@ static std::set<int64_t> nodesToShow(const Program &P, const RankMap &Map,
 }
 
 void report::writeNodes(const Program &P, llvm::json::OStream &J) {
-  constexpr int64_t MostUsual = 8; // of a node that nobody described
+  constexpr int64_t MostUsual = 8; // of a node without a description
   constexpr int64_t MostShown = 128;
   const bool IsKnown = P.Spec.Cluster.has_value();
   const int64_t World = *P.Spec.Parallel.World;

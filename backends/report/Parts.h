@@ -14,8 +14,8 @@ namespace foretrace::report {
 void writeTiles(const EmitRequest &Request, llvm::ArrayRef<Answer> All,
                 Explanations &Of, llvm::json::OStream &J);
 
-/// Writes the attribute `picture`: steps of the schedule with their times. Of a
-/// job with many of them a part stands for all, and says so.
+/// Writes the attribute `picture`: steps of the schedule with their times. If a
+/// job has many steps, it shows a part of them, and states that.
 void writePicture(const EmitRequest &Request, llvm::json::OStream &J);
 
 /// Writes the attribute `nodes`: some nodes with their ranks, and in which

@@ -84,7 +84,7 @@ static std::optional<Drawn> choose(const Program &P) {
   return Few;
 }
 
-/// The one of \p All that the \p Drawn-th of \p Few stands for: those at the
+/// Returns which of \p All the \p Drawn-th of \p Few represents: those at the
 /// ends keep their place.
 static int64_t unfold(int64_t Drawn, int64_t Few, int64_t All) {
   return Drawn < (Few + 1) / 2 ? Drawn : All - (Few - Drawn);
@@ -164,7 +164,7 @@ void Picture::style(ActionKind Of, llvm::ArrayRef<llvm::StringRef> Style) {
   });
 }
 
-/// What steps of a chunk are of, for who asks what one is.
+/// Writes the stage, chunk, part and layers of steps, for tooltips.
 void Picture::part(int64_t Stage, int64_t Chunk) {
   const int64_t Part = P.Schedule.partOf(Stage, Chunk);
   J.attribute("stage", Stage);

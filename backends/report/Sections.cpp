@@ -76,7 +76,7 @@ void SectionWriter::write() {
   });
 }
 
-/// One that is refused is a note of why.
+/// Writes an answer as a section, or a note if it was refused.
 static void writeSection(const Answer &A, Explanations &Of,
                          llvm::json::OStream &J) {
   const Figures Refused{

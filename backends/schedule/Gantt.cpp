@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t Left = 72, Top = 44, Row = 26, Gap = 4, Margin = 16,
                   Digit = 8, Widest = 26, Narrowest = 4, Preferred = 1600;
 
-/// What a kind of step is drawn as. The second colour is of odd chunks.
+/// Colours of a kind of step. The second colour is of odd chunks.
 struct Style {
   ActionKind Kind;
   llvm::StringLiteral Letter, Colours[2], Doc;

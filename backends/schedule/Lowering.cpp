@@ -115,7 +115,7 @@ private:
 
 } // namespace
 
-/// Whether \p Rank had something left, and the input of it.
+/// Returns whether \p Rank had something left, and the input of it.
 bool Messages::takeNext(size_t Rank) {
   if (Next[Rank] == Todo[Rank].size())
     return false;

@@ -8,10 +8,10 @@
 
 namespace foretrace::schedule {
 
-/// Stages under each other, a column for each unit of time.
+/// Writes the stages as rows, with a column for each unit of time.
 void writeGrid(const ir::Schedule &S, const PipelineFigures &F,
                llvm::raw_ostream &OS);
-/// The same as a picture.
+/// Writes the grid as a picture.
 void writeSVG(const ir::Schedule &S, const PipelineFigures &F,
               llvm::raw_ostream &OS);
 void writeJSON(const ir::Schedule &S, const PipelineFigures &F,

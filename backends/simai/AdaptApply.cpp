@@ -15,8 +15,8 @@ using namespace foretrace::simai;
 
 namespace {
 
-/// Applies one adaptation to one table, folded as it is: a body is changed
-/// once, and counts for as many rows as it stands for.
+/// Applies one adaptation to one folded table: a body is changed once, and
+/// counts for as many rows as it represents.
 class Applier {
 public:
   Applier(const Adaptation &A, Adapted &Out, DiagnosticEngine &Diags)
@@ -51,7 +51,7 @@ private:
     C.Count += Times;
     return C.Row.empty() ? &C : nullptr;
   }
-  /// Whether nothing was reported of this setting so far.
+  /// Returns whether nothing was reported of this setting so far.
   bool isFirst(const Setting &Set) {
     return Reported.insert(Set.Range.start()).second;
   }
@@ -153,8 +153,8 @@ void Applier::keepMicroBatches(const StatedCount &Kept) {
   noteGone(Kept, Before);
 }
 
-/// The last micro-batch is one of many that are alike: it is taken out of their
-/// part and stands after it, cut.
+/// Cuts the last micro-batch: takes it out of the part of equal ones and adds
+/// it behind that part.
 void Applier::keepLastLayers(const StatedCount &Kept) {
   std::vector<WorkloadPart> &Parts = Out.Table.Parts;
   auto Last = llvm::find_if(llvm::reverse(Parts), [](const WorkloadPart &P) {
@@ -173,7 +173,7 @@ void Applier::keepLastLayers(const StatedCount &Kept) {
   noteGone(Kept, Before);
 }
 
-/// Whether `min_size` replaces a size of \p Size and a fraction.
+/// Returns whether `min_size` replaces a size of \p Size and a fraction.
 bool Applier::isRaised(const WorkloadRow &R, unsigned Column,
                        int64_t Size) const {
   const Edit *Floor = A.find(R.Name, EditKey::MinSize, Column);

@@ -9,7 +9,7 @@
 using namespace foretrace;
 using namespace foretrace::simai;
 
-/// Optimizer steps and gradients, which stand before the micro-batches.
+/// Returns the optimizer steps and gradients, which precede the micro-batches.
 std::vector<WorkloadRow> AicbGenerator::gradients() {
   std::vector<WorkloadRow> Rows;
   if (J.Timed) {
@@ -131,7 +131,7 @@ WorkloadTable AicbGenerator::run() {
   return Out;
 }
 
-/// What only a table needs.
+/// Checks requirements of tables alone.
 static bool checkMeasured(const ir::Spec &S, DiagnosticEngine &Diags) {
   unsigned Before = Diags.errorCount();
   if (*S.Parallel.SequenceParallel && *S.Cost.Kind != ir::CostKind::Profile)

@@ -15,7 +15,7 @@ using namespace foretrace;
 using namespace foretrace::simai;
 using ir::BlockId;
 
-/// What all collectives of a cause have in common: " over tp x cp", or nothing
+/// Returns what all collectives of a cause share: " over tp x cp", or nothing
 /// if it is their kind that has no word.
 static std::string commonPart(const ir::Op &Collective) {
   std::string Text;

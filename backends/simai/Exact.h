@@ -14,9 +14,8 @@
 
 namespace foretrace::simai {
 
-/// What the tables of a request leave out: collectives without a word, by
-/// cause: a group that the simulator doesn't know, or kinds of collectives that
-/// it doesn't.
+/// Collectives that the tables of a request leave out, by cause: a group that
+/// the simulator doesn't know, or a kind of collective that it doesn't.
 class LeftOut {
 public:
   /// In the table \p File, \p Collective is missing with \p Total bytes over

@@ -17,7 +17,7 @@ struct CellMessage {
   const ir::Op *Collective;
 };
 
-/// What ops take, one after the other.
+/// Total time of ops that run one after the other.
 struct OpSum {
   Nanoseconds Time;
   std::vector<const ir::Op *> Ops;

@@ -74,7 +74,7 @@ Expected<Subjects> locate(const EmitRequest &Request, const Options &First,
   Expected<const ir::Stage *> Of = findStage(P, O->Stage, Asked.Stage);
   if (!Of)
     return Of.takeError();
-  LeftOut Unsaid; // for whoever emits to report
+  LeftOut Unsaid; // reported when the table is emitted
   const WorkloadTable Table = exactTable(P, **Of, "", Unsaid);
   const RowCount Rows = Table.rowCount();
   if (Rows.isOverflow())

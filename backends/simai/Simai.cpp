@@ -29,7 +29,7 @@ struct Output {
 
 } // namespace
 
-/// What the file beside a table that tells of its adaptation is called.
+/// Suffix of the file beside a table that describes its adaptation.
 constexpr llvm::StringLiteral RecordSuffix = ".adapt.json";
 
 /// `gpt.txt` for one of several stages: `gpt-stage1-6.txt`.
@@ -77,8 +77,8 @@ static std::vector<Output> buildTables(const EmitRequest &Request,
   return Outputs;
 }
 
-/// Whether a row of \p T takes a time that the simulator can't count to and
-/// that can't be written as several; reports the first.
+/// Returns whether a row of \p T takes a time that the simulator can't count to
+/// and that can't be written as several; reports the first.
 static bool checkTimes(const EmitRequest &Request, const WorkloadTable &T,
                        DiagnosticEngine &Diags) {
   const int64_t Limit = T.LongestTime < ReaderLimit

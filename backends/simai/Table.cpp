@@ -21,7 +21,7 @@ static llvm::StringRef suffix(CellGroup G) {
   return Suffixes[static_cast<unsigned>(G)];
 }
 
-/// How many rows \p R is written as.
+/// Returns the number of rows that \p R is written as.
 static int64_t shareCount(const WorkloadRow &R, int64_t LongestTime) {
   const int64_t Most =
       std::max({R.Forward.Time, R.Backward.Time, R.Update.Time, int64_t(1)});

@@ -110,7 +110,7 @@ struct WorkloadTable {
   RowCount rowCount() const; ///< as written
 };
 
-/// Every run with how often it stands in the table.
+/// Visits every run with its number of repetitions in the table.
 void forEachRun(const WorkloadTable &T,
                 llvm::function_ref<void(const Run &, RowCount)> Visit);
 /// The row that is written in place \p Index, from 0, which is one of

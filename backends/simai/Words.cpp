@@ -40,8 +40,8 @@ TableWords::TableWords(const ir::Program &P)
              {Direction::Data, CellGroup::ExpertData, Dp / Ep, Tp * Ep}}};
 }
 
-/// Two groups may have the same ranks. The axes say which is meant: those of
-/// data stand in the third column, those of experts take a suffix.
+/// Two groups may have the same ranks. The axes tell them apart: those of data
+/// are in the third column, those of experts have a suffix.
 std::optional<TableWord> TableWords::find(const ir::Op &Collective) const {
   auto SpansAny = [&](std::initializer_list<Axis> Axes) {
     return llvm::any_of(Axes,

@@ -30,7 +30,7 @@ constexpr EmitOption simainet::OptionRows[] = {
 };
 constexpr EmitReader simainet::Reader = readerOf<Options>(OptionRows);
 
-/// What the script is called after the job's name.
+/// Suffix of the script's name, after the job's name.
 constexpr llvm::StringLiteral ScriptEnd = "simai-net.sh";
 
 FactSet simainet::needs(const Options &) { return {Fact::Complete}; }

@@ -24,7 +24,7 @@ Figure Tables::figure(const Amount &Of) const {
   return Of.Value;
 }
 
-/// What says how many ranks there are along an axis.
+/// Returns the key with the number of ranks along an axis.
 static const Located<int64_t> *fieldOf(const ParallelSpec &P, Axis A) {
   switch (A) {
   case Axis::Tp:

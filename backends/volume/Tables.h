@@ -39,7 +39,7 @@ private:
   }
   /// `ep = 64`: the keys that make a group.
   std::string keysOf(const Flow &F) const;
-  /// `job.fore:14`: where they stand.
+  /// Returns where the ops of a flow are written: `job.fore:14`.
   std::string placesOf(const Flow &F) const;
 
   std::string sentence();

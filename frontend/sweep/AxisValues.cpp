@@ -161,8 +161,8 @@ bool AxisValues::add(const ast::Axis::Element &E) {
   return addValue(*E.First);
 }
 
-/// Whether a list can be a value: of a param, and of the one key that is a
-/// list.
+/// Returns whether a list can be a value: of a param, and of the one key that
+/// is a list.
 static bool takesList(const ast::Name &Key) {
   return Key.Path.size() == 1 || Key.Path.back().Text == "layout";
 }
@@ -209,7 +209,7 @@ bool AxisValues::addValue(const ast::Expr &E) {
   return true;
 }
 
-/// Whether it is one of the numbers of a series, at the point.
+/// Returns the condition that \p Self is one of the numbers of a series.
 static Expr isOf(Expr Self, Expr First, Expr Last) {
   ir::ExprTable &T = Self.table();
   const Expr IsBelow(T, T.combine(ExprOp::Less, Self, First)),

@@ -28,7 +28,7 @@ public:
 
   /// By position, as -D takes them.
   std::vector<std::string> take() { return std::move(Texts); }
-  /// The same as conditions know them: strings without their quotes.
+  /// Returns the values as in conditions: strings without their quotes.
   std::vector<std::string> takeWords() { return std::move(Words); }
   llvm::ArrayRef<std::string> texts() const { return Texts; }
   bool dependsOnAxes() const { return AreDependent; }

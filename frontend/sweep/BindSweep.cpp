@@ -190,8 +190,8 @@ void SweepBinder::bindCondition(const ast::Expr &E) {
     Diags.report(E.Range, diag::NeverHolds, Text);
 }
 
-/// Whether it is a column of the results already, whose names SQL compares
-/// without case.
+/// Returns whether it is a column of the results already, whose names SQL
+/// compares without case.
 bool SweepBinder::isTaken(llvm::StringRef Name) const {
   auto IsSame = [&](llvm::StringRef Other) {
     return Other.equals_insensitive(Name);
@@ -200,8 +200,8 @@ bool SweepBinder::isTaken(llvm::StringRef Name) const {
          llvm::any_of(Keys, [&](const auto &K) { return IsSame(K.first); });
 }
 
-/// Whether the table of results takes \p More columns; those of the metrics
-/// that each point has are not counted.
+/// Returns whether the table of results takes \p More columns; those of the
+/// metrics that each point has are not counted.
 bool SweepBinder::hasRoom(size_t More, SourceRange Range) {
   constexpr size_t MaxColumns = 1000; // SQLite takes 2000
   if (Keys.size() + Out.Metrics.size() + More <= MaxColumns)

@@ -68,7 +68,7 @@ private:
   std::vector<const ast::Let *> Lets;
   std::vector<Metric> Metrics;
   bool HasEmits = false;
-  /// What was parsed from TOML and the command line.
+  /// Axes that were parsed from TOML and the command line.
   std::deque<ast::Axis> OwnAxes;
   std::deque<ast::Clause> OwnClauses;
   std::vector<ast::ExprPtr> OwnExprs;

@@ -9,9 +9,9 @@
 
 namespace foretrace {
 
-/// What a sweep has besides its job.
+/// Parts of a sweep besides its job.
 struct SweepRequest {
-  /// What every point is measured by: names in expressions.
+  /// A metric of every point; expressions refer to it by name.
   struct Metric {
     std::string Name;
     SweepSpec::Type Is;

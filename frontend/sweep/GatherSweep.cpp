@@ -30,7 +30,7 @@ void SweepEntries::beginSource() {
   Clauses.First = Clauses.All.size();
 }
 
-/// Whether axes have a key in common.
+/// Returns a key that both axes have, or null.
 static const ast::Name *findShared(const ast::Axis &A, const ast::Axis &B) {
   for (const ast::Name &K : A.Keys)
     for (const ast::Name &Other : B.Keys)
@@ -142,7 +142,7 @@ const ast::Expr *SweepEntries::own(ast::ExprPtr E) {
   return E ? OwnExprs.emplace_back(std::move(E)).get() : nullptr;
 }
 
-/// \p Path is `parallel.tp`, or several with commas, which stand at \p Range;
+/// \p Path is `parallel.tp`, or several keys with commas, at \p Range;
 /// \p PlaceOf returns the place of a part of it.
 void SweepEntries::addAxis(
     llvm::StringRef Path, SourceRange Range,
@@ -166,12 +166,12 @@ void SweepEntries::addAxis(
   add(OwnAxes.emplace_back(std::move(A)));
 }
 
-/// What a string of a file says, between its quotes.
+/// Returns the text of a string in a file, without its quotes.
 static SourceText insideOf(const ast::Expr &E, SourceFiles &Sources) {
   const SourceText File = Sources.text(E.Range.File);
   llvm::StringRef Text = File.slice(E.Range);
   if (const auto &Said = std::get<ast::String>(E.Node).Value;
-      Text.contains('\\')) // places are those of what it stands for
+      Text.contains('\\')) // places are in the unescaped text
     return Sources.text(Sources.add(Said, Sources.name(E.Range.File)));
   const size_t Quotes =
       Text.starts_with("\"\"\"") || Text.starts_with("'''") ? 3 : 1;

@@ -156,8 +156,8 @@ PointOperation::Result PointOperation::words(const WordAxisValue &Axis,
   return say(Op == BinaryOp::Eq ? Is : negate(Is));
 }
 
-/// Whether \p Less is below \p More, or not. A number that does not exist is
-/// neither.
+/// Returns whether \p Less is below \p More, or is not if \p IsNegated. A
+/// number that does not exist is neither.
 PointOperation::Result PointOperation::order(const ExprValue &Less,
                                              const ExprValue &More,
                                              bool IsNegated) const {

@@ -28,7 +28,7 @@ struct SweepSpec {
     SourceRange Range;
     size_t size() const { return Keys.front().Values.size(); }
   };
-  /// What points must meet.
+  /// A condition on points.
   struct Condition {
     ir::ExprId Holds; ///< 1 or 0; without a value it does not hold
     SourceRange Range;
@@ -62,7 +62,7 @@ struct SweepSpec {
 
   /// By key in the order of all axes: which axis has it.
   std::vector<size_t> axesOfKeys() const;
-  /// What \p E is made of; a key once.
+  /// Returns the keys in \p E, each once.
   std::vector<ir::Key> leavesOf(ir::ExprId E) const;
   /// The metrics that conditions, metrics and goals read, by number, sorted.
   std::vector<size_t> metricsRead() const;
@@ -96,7 +96,7 @@ public:
   /// Other axes, and metrics, are not read.
   Combinations(const SweepSpec &S, llvm::ArrayRef<ir::ExprId> Of);
 
-  /// How many there are; SIZE_MAX if it is more.
+  /// Returns the number of points; SIZE_MAX if it is more.
   size_t size() const { return Size; }
   bool atEnd() const { return Position == Size; }
   void next();

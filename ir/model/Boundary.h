@@ -7,8 +7,8 @@
 
 namespace foretrace::ir {
 
-/// What a message between stages consists of: the outputs of a block, or their
-/// gradients. Messages of the same bytes have the same id.
+/// The message between two stages: the outputs of a block, or their gradients.
+/// Messages of the same bytes have the same id.
 using BoundaryId = Id<struct BoundaryTag>;
 
 /// Returns the message of a micro-batch that part \p Part of the model, in the

@@ -37,8 +37,8 @@ bool divideReals(int64_t L, int64_t R, int64_t &Out) {
   return HasRest;
 }
 
-/// Whether there is no result; it is zero then. The frequent operations stand
-/// here so that they are part of the loop.
+/// Returns whether \p Out has no value, and is zero. The frequent operations
+/// are here so that they are part of the loop.
 inline bool computeRow(ExprOp Op, int64_t L, int64_t R, int64_t &Out) {
   bool IsMissing = false;
   switch (Op) {
@@ -138,7 +138,7 @@ void forEachRow(size_t Count, const Column &L, const Column &R, Column &Out,
     Out[I] = Compute(L[I], R[I]);
 }
 
-/// The same where a row may have no result; it is flagged, and zero then.
+/// Computes rows that may have no result; these are flagged and set to zero.
 template <typename FnT>
 void forEachRow(size_t Count, const Column &L, const Column &R, Column &Out,
                 RowFlags &Missing, FnT Compute) {
@@ -231,8 +231,8 @@ void divideColumns(ExprOp Op, size_t Count, const Column &L, const Column &R,
 
 } // namespace
 
-/// What quotients and rests of numbers from 0 are within, those that do not
-/// exist included.
+/// Returns bounds of quotients and remainders of numbers from 0 on, including
+/// those that do not exist.
 static Bounds boundsOfQuotient(ExprOp Op, Bounds L, Bounds R) {
   if (Op == ExprOp::Mod)
     return {0, R.Most - 1};

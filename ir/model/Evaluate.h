@@ -103,7 +103,7 @@ public:
   /// Columns that several evaluators use in turn: what one has written and
   /// computed lasts until the next one begins.
   struct Storage {
-    /// By slot; pages of rows that nobody computes are never touched.
+    /// By slot; pages of rows that are not computed are never touched.
     std::unique_ptr<Column[]> Columns;
     size_t Slots = 0;
     const ColumnEvaluator *User = nullptr;

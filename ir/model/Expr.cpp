@@ -241,7 +241,7 @@ void ExprTable::cancel(Terms &Factors, int64_t &Coefficient) const {
   }
 }
 
-/// None of \p Factors is one, or a product.
+/// Multiplies \p Factors, none of which is one or a product.
 ExprId ExprTable::product(Terms Factors, int64_t Coefficient) {
   if (Coefficient == 0)
     return constant(0);
@@ -266,7 +266,7 @@ ExprId ExprTable::product(llvm::ArrayRef<ExprId> Of) {
   return product(std::move(Factors), Coefficient);
 }
 
-/// Without what stands above and below.
+/// Divides, after cancelling the common factors.
 ExprId ExprTable::div(ExprId Left, ExprId Right) {
   if (constantAt(Right) == 1)
     return Left;

@@ -173,7 +173,7 @@ void IndexTable::print(IndexId I, unsigned Precedence,
     printNode(Nodes[I], Precedence, OS);
 }
 
-/// Parentheses stand where something binds less than \p Precedence.
+/// Prints parentheses if an operation binds less than \p Precedence.
 void IndexTable::printNode(const IndexNode &N, unsigned Precedence,
                            llvm::raw_ostream &OS) const {
   const llvm::StringRef Op = ::getSpelling(N.Op);
@@ -223,14 +223,14 @@ void IndexValues::compute(const IndexCode &Code) {
   }
 }
 
-/// How often \p Value, which grows by \p Growth, stays between two multiples of
-/// \p Divisor.
+/// Returns how often \p Value, growing by \p Growth, stays between two
+/// multiples of \p Divisor.
 static int64_t timesWithin(int64_t Value, int64_t Growth, int64_t Divisor) {
   const int64_t Rest = (Value % Divisor + Divisor) % Divisor;
   return Growth > 0 ? (Divisor - 1 - Rest) / Growth : Rest / -Growth;
 }
 
-/// How often two values that grow stay in their order.
+/// Returns how often two growing values stay in their order.
 static int64_t timesInOrder(__int128 Left, __int128 LeftGrowth, __int128 Right,
                             __int128 RightGrowth) {
   const bool IsLess = Left < Right;

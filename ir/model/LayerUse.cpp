@@ -20,7 +20,7 @@ static const FieldRow *findRow(const layers::Expr &E) {
   return Found == std::end(FieldRows) ? nullptr : Found;
 }
 
-/// Whether \p E is a condition, as far as its form says it.
+/// Returns whether \p E is a condition, as far as its form says it.
 static bool isCondition(const layers::Expr &E) {
   using Kind = layers::Expr::Kind;
   if (E.Is == Kind::Conditional)

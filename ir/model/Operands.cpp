@@ -13,7 +13,7 @@ llvm::StringRef foretrace::ir::getName(Reason R) {
   return Names[static_cast<size_t>(R)];
 }
 
-/// What a number of a stage counts.
+/// Returns a description of the number of a stage.
 static llvm::StringRef describeCount(KeyId Id) {
   switch (Id) {
 #define EXPR_SYMBOL(ENUMERATOR, NAME, DOC)                                     \
@@ -39,7 +39,7 @@ static void collectKeys(const ExprTable &Sizes, ExprId Of,
       collectKeys(Sizes, Operand, Keys);
 }
 
-/// Where a parameter of a law, or the device's rate, is stated.
+/// Returns where a parameter of a law, or the device's rate, is stated.
 static SourceRange rangeOf(const CostSpec &C, Key K) {
   switch (K.Id) {
 #define DEVICE_FIELD(TYPE, MEMBER, ...)                                        \
@@ -72,7 +72,7 @@ static KeyOperand operandOf(const Spec &S, const ExprTable &Sizes,
     O.Definition = N.Left;
     return O;
   }
-  // What follows from nothing else is stated, or a default.
+  // A number without a definition is stated, or a default.
   O.Range = O.Real ? rangeOf(S.Cost, N.Key) : findField(S, N.Key)->Range;
   O.Why = O.Range.isValid() ? Reason::Stated : Reason::Default;
   return O;

@@ -74,7 +74,7 @@ public:
   ExprTable &table() const { return *T; }
   /// The number; NaN if it has no value.
   double value() const;
-  /// The same number, under a name in explanations.
+  /// Returns the number under a name in explanations.
   friend RealExpr named(KeyId Name, RealExpr Of) {
     return {*Of.T, Of.T->term(Name, Of)};
   }
@@ -135,7 +135,7 @@ RealExpr select(Expr Holds, RealExpr Then, RealExpr Else);
 /// case that holds.
 ExprId caseOf(const ExprTable &T, ExprId Of);
 
-// The same of numbers.
+// The functions above for numbers.
 inline double named(KeyId, double Of) { return Of; }
 inline bool isLess(double L, double R) { return L < R; }
 inline double select(bool Holds, double Then, double Else) {

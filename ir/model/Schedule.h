@@ -174,7 +174,7 @@ struct Action {
   int64_t Tag = 0;          ///< for a message
   const Slot *Of = nullptr; ///< its slot; null for an action that is missing
 
-  /// Whether it belongs to the call of the previous action.
+  /// Returns whether it belongs to the call of the previous action.
   bool isFused() const { return Start == SlotStart::With; }
 };
 

@@ -63,8 +63,8 @@ static bool isOfExperts(const Value &Weight) {
   return Weight.Type.indexOf(DimKind::Expert) >= 0;
 }
 
-/// The same of those that are trained, which ZeRO 1 and 2 have whole, of
-/// experts or of the rest.
+/// Returns the trained weights, of experts or of the rest, that ZeRO 1 and 2
+/// keep whole.
 static llvm::SmallVector<const Value *, 32>
 trainedWeightsOf(const Program &P, const Block &B, bool AreOfExperts) {
   llvm::SmallVector<const Value *, 32> Weights;

@@ -9,22 +9,22 @@
 
 namespace foretrace::ir {
 
-/// Whether Megatron-LM reduces gradients and shards what is updated.
+/// Returns whether Megatron-LM reduces gradients and shards what is updated.
 bool isOfMegatron(const ParallelSpec &P);
-/// Whether PyTorch reduces gradients and shards weights.
+/// Returns whether PyTorch reduces gradients and shards weights.
 bool isOfTorch(const ParallelSpec &P);
-/// Whether layers, and what is outside them, are units of PyTorch's FSDP. With
-/// a pipeline this is not modelled.
+/// Returns whether layers, and what is outside them, are units of PyTorch's
+/// FSDP. With a pipeline this is not modelled.
 bool hasTorchUnits(const Program &P);
-/// Whether ranks have shares of weights between micro-batches: with ZeRO 3, and
-/// in PyTorch also with 2, where they stay gathered from the forward to the
-/// backward pass.
+/// Returns whether ranks have shares of weights between micro-batches: with
+/// ZeRO 3, and in PyTorch also with 2, where they stay gathered from the
+/// forward to the backward pass.
 bool sharesWeights(const Program &P);
-/// Whether Megatron-FSDP, or DeepSpeed, reduces gradients and shards weights.
+/// Returns whether Megatron-FSDP or DeepSpeed shards gradients and weights.
 bool isMegatronFsdp(const ParallelSpec &P);
 bool isDeepSpeed(const ParallelSpec &P);
-/// Whether ZeRO 3 is DeepSpeed's or Megatron-FSDP's, which gather some weights
-/// once an iteration.
+/// Returns whether ZeRO 3 is DeepSpeed's or Megatron-FSDP's, which gather some
+/// weights once an iteration.
 bool keepsSomeWhole(const Program &P);
 /// Returns whether \p V has the table of the embedding, on its stage.
 bool isTableAgain(const Program &P, const Value &V);

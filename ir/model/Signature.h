@@ -17,8 +17,8 @@ struct Signature {
   /// The hidden state from the previous block, and what layers before pass
   /// besides (BlockSpec::Receives).
   List Inputs;
-  /// The same for the next block (BlockSpec::Passes); a value that only passes
-  /// through is an input, too.
+  /// The hidden state for the next block, and what it passes
+  /// (BlockSpec::Passes); a value that only passes through is an input, too.
   List Outputs;
   // Once the block is differentiated, in the order of their values; integers
   // and what is detached have none.

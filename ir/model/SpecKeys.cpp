@@ -154,7 +154,7 @@ Group foretrace::ir::groupOfPlace(Key K) {
   return G;
 }
 
-/// Embedding and head stand around the blocks of layers.
+/// Returns the block with the embedding and head, which surround the layers.
 static llvm::StringRef blockOf(const Spec &S, Key K) {
   if (K.Block == Key::NoBlock)
     return "stage";
@@ -170,7 +170,7 @@ bool foretrace::ir::isModelBlock(const Program &P, unsigned Block) {
   return P.Blocks[BlockId(Block)].Name == blockOf(P.Spec, K);
 }
 
-/// Whether both layers of a block have a key of that name.
+/// Returns whether both layers of a block have a key of that name.
 static bool isOfBoth(const BlockSpec &B, llvm::StringRef Name) {
   return B.Mixer.findKey(Name) && B.Network.findKey(Name);
 }

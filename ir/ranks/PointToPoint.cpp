@@ -153,7 +153,7 @@ GroupMessages MessagePlan::take() {
   return std::move(Made);
 }
 
-// What a member does, by algorithm.
+// Tasks of a member, by algorithm.
 
 static void ringGather(MessagePlan &P) {
   for (int64_t K = 0; K + 1 < P.ranks(); ++K) {

@@ -11,15 +11,15 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// Whether updated parameters are gathered when the next iteration begins,
-/// which is alike for every iteration.
+/// Returns whether updated parameters are gathered when the next iteration
+/// begins, which is alike for every iteration.
 bool StageTasks::gathersFirst() const {
   const ParallelSpec &Par = P.Spec.Parallel;
   return Par.OverlapParamGather.is(true) && *Par.Zero == 1;
 }
 
-/// Whether the first of several chunks is gathered while others are updated
-/// (optimizer/optimizer.py, ChainedOptimizer._step).
+/// Returns whether the first of several chunks is gathered while others are
+/// updated (optimizer/optimizer.py, ChainedOptimizer._step).
 bool StageTasks::gathersInStep(std::optional<int64_t> Chunk) const {
   return S.Chunks > 1 && Chunk == 0 &&
          P.Spec.Parallel.OverlapParamGatherWithOptimizerStep.is(true);

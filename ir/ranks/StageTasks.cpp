@@ -202,8 +202,8 @@ void StageTasks::message(const Action &A, Visitor Visit) {
   visit(T, Visit);
 }
 
-/// One round after the other: a rank passes on what it got in the last one, to
-/// the next rank for a forward op and to the one before it for a backward op
+/// Runs the rounds of a ring: a rank passes on what it received last, to the
+/// next rank for a forward op and to the previous one for a backward op
 /// (Transformer Engine, context_parallel.py, AttnFuncWithCPAndKVP2P).
 void StageTasks::ring(const Op &Of, Task &T, Visitor Visit) {
   const int64_t Rounds = Of.Group.size(P.Mesh) - 1;

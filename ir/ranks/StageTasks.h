@@ -116,7 +116,7 @@ private:
     /// Returns the number of messages before an own task.
     int64_t before(int64_t Own) const;
   };
-  /// What of a layer runs: all, the forward pass again, or the rest.
+  /// The part of a layer that runs: all, the forward pass again, or the rest.
   enum class LayerPart : unsigned char { Whole, Again, Rest };
   using Ids = llvm::SmallVectorImpl<int64_t>;
   using Visitor = llvm::function_ref<bool(int64_t, const Task &)>;

@@ -39,9 +39,9 @@ int64_t StageTasks::elementsOf(const LayerTasks &L, UnitPart Part) const {
   return Sum.isOverflow() ? Most : std::min(Sum.value(), Most);
 }
 
-/// Whether all layers are gathered with what comes before them, and again with
-/// what comes after them (AllGatherPipeline.all_gather_params of Megatron-FSDP,
-/// suggested_AG_prefetch_size).
+/// Returns whether all layers are gathered with what comes before them, and
+/// again with what comes after them (AllGatherPipeline.all_gather_params of
+/// Megatron-FSDP, suggested_AG_prefetch_size).
 bool StageTasks::areFew(const ChunkTasks &Of) const {
   constexpr int64_t Prefetched = 500'000'000;
   int64_t Left = Prefetched;
@@ -234,7 +234,7 @@ StageTasks::callsOf(const ChunkTasks &Of, UnitLayers Layers,
   return Calls;
 }
 
-/// Whether a unit was gathered at the end of the iteration before
+/// Returns whether a unit was gathered at the end of the previous iteration
 /// (megatron_fsdp.py, start_param_sync).
 bool StageTasks::isFromBefore(const Action &A, UnitPart Part) const {
   return Part == UnitPart::Gather && A.MicroBatch == 0 &&
@@ -272,7 +272,7 @@ void StageTasks::unit(const Action &A, UnitLayers Layers, UnitPart Part,
   }
 }
 
-/// One weight after the other.
+/// Gathers one weight after the other.
 void StageTasks::gatherEach(const Op &Of, const Block &In, const Task &T,
                             Visitor Visit) {
   const int64_t OfElement =

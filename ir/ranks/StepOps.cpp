@@ -35,7 +35,7 @@ bool WeightHalf::isMadeThere(const Op &O) const {
          llvm::any_of(O.Operands, [&](ValueId V) { return Makers[V.Index]; });
 }
 
-/// What leaves the block is used by others, too.
+/// Results that leave the block are used by others, too.
 bool WeightHalf::isUsedThereOnly(const Op &O) const {
   bool IsUsed = false;
   for (ValueId V : O.Results) {

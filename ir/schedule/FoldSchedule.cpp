@@ -6,7 +6,7 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// Whether closed forms can count by themselves.
+/// Returns whether closed forms can count by themselves.
 static bool hasOwnNumbers(const Schedule &S) {
   constexpr int64_t MaxConstant = 2; // halves, pairs, and two steps ahead
   return S.Indices.largestConstant() > MaxConstant;
@@ -30,7 +30,7 @@ static int64_t repeating(const Schedule &S) {
 int64_t foretrace::ir::periodOf(const Schedule &S) { return unitOf(S); }
 
 int64_t foretrace::ir::fewMicroBatches(const Schedule &S) {
-  // Beyond that, nobody follows them.
+  // Longer schedules are not followed step by step.
   constexpr int64_t MaxSize = int64_t(1) << 31;
   if (std::max(S.Stages, unitOf(S)) < MaxSize && !hasOwnNumbers(S))
     return std::min(S.MicroBatches, repeating(S));

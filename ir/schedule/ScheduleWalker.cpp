@@ -134,8 +134,8 @@ std::optional<IndexValues::Trend> ScheduleWalker::trend(const Slot &Of) const {
   return Trend{G->Growth, std::min(G->Times, OfChunk->Times)};
 }
 
-/// How often all slots of the loop go on as they do in \p Iterations; nothing
-/// if one of them does not.
+/// Returns how often all slots of the loop repeat what they do in
+/// \p Iterations; nothing if one of them does not.
 std::optional<int64_t> ScheduleWalker::steadyTimes(int64_t Iterations) {
   Values.computeTrends(varying(), Iterations);
   int64_t Times = IndexValues::Trend::Always;
@@ -168,8 +168,8 @@ int64_t ScheduleWalker::period() {
   return *Period;
 }
 
-/// How many more times a slot, which goes on by \p Growth, is, or is not, empty
-/// as it is now.
+/// Returns how many more times a slot, which grows by \p Growth, stays empty,
+/// or not empty.
 int64_t ScheduleWalker::repetitions(const Slot &Of, int64_t Growth) const {
   constexpr int64_t Always = INT64_MAX;
   if (Growth == 0)
@@ -185,8 +185,8 @@ int64_t ScheduleWalker::repetitions(const Slot &Of, int64_t Growth) const {
   return Growth > 0 ? Times : -Times;
 }
 
-/// How many more times all slots do what they do now, each time \p Iterations
-/// later.
+/// Returns how many more times all slots do the same as now, each time
+/// \p Iterations later.
 int64_t ScheduleWalker::repetitions(int64_t Iterations) {
   Values.computeTrends(varying(), Iterations);
   int64_t Times = INT64_MAX;

@@ -29,7 +29,7 @@ StageOrder::Link StageOrder::linkOf(int64_t Chunk, bool IsNext) const {
   return {false, Own, std::nullopt};
 }
 
-/// Whether what comes over a link is there.
+/// Returns whether what comes over a link is there.
 bool StageOrder::isThere(const Link &At, const Action &A, Done Made,
                          Done Received) const {
   if (At.IsEnd)
@@ -118,7 +118,7 @@ llvm::StringRef StageOrder::take(const Action &A) {
   return isMessage(A.Kind) ? message(A) : finalize(A);
 }
 
-/// What is done of each micro-batch that a chunk takes, at the end.
+/// Returns the steps of each micro-batch that a chunk has taken in the end.
 unsigned char StageOrder::expected(int64_t Chunk) const {
   unsigned char All = Forward | BackwardInput | BackwardWeight;
   if (Next[static_cast<size_t>(Chunk)].Peer)

@@ -28,7 +28,7 @@ Token Lexer::take(Token::Kind K, size_t Length) {
   return T;
 }
 
-/// A string whose opening quote stands after \p Skip characters.
+/// Reads a string whose opening quote follows \p Skip characters.
 Token Lexer::string(size_t Skip, Token::Kind K) {
   size_t End = Skip + 1;
   while (End < Rest.size() && Rest[End] != '"' && Rest[End] != '\n')

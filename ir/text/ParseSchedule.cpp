@@ -46,7 +46,7 @@ private:
 
 } // namespace
 
-/// \p Out and \p Right become one, by what stands at \p At.
+/// Combines \p Out and \p Right into \p Out, by the operator at \p At.
 bool ScheduleParser::combine(IndexOp Op, SourceRange At, IndexId Right,
                              IndexId &Out) {
   Out = S.Indices.combine(Op, Out, Right);

@@ -199,7 +199,7 @@ void BlockPrinter::copies() {
        << ", " << C->GroupTopK << ")\n";
 }
 
-/// What a layer amounts to, if that is known.
+/// Prints the totals of a layer, if they are known.
 void BlockPrinter::totals() {
 #define TOTAL(MEMBER, TYPE, WORD, DOC)                                         \
   printTotal(P, WORD, B.Totals.MEMBER.Id, OS, Sizes);

@@ -17,7 +17,7 @@ public:
               bool IsInNumbers)
       : S(S), Sizes(Sizes), OS(OS), IsInNumbers(IsInNumbers) {}
 
-  /// Parentheses stand where something binds less than \p Precedence.
+  /// Prints parentheses if an operation binds less than \p Precedence.
   void print(ExprId I, unsigned Precedence);
 
 private:

@@ -48,7 +48,7 @@ void SchedulePrinter::print(const Slot &Of) {
   OS << '\n';
 }
 
-/// What does not follow from the placement.
+/// Prints the peer and chunk that do not follow from the placement.
 void SchedulePrinter::address(const Slot &Of) {
   Slot Usual = Of;
   ScheduleBuilder(Scratch).address(Usual);

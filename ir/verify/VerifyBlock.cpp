@@ -27,7 +27,7 @@ enum State : unsigned {
   Single = 16,
 };
 
-/// What a collective does on each axis of its group.
+/// Effect of a collective on each axis of its group.
 struct Transition {
   OpKind Kind;
   unsigned From; ///< set of State

@@ -197,7 +197,7 @@ void MessageVerifier::verify() {
     }
 }
 
-/// Whether a schedule has more actions than are followed.
+/// Returns whether a schedule has more actions than are followed.
 static bool isTooLong(const Schedule &S) {
   const Elements Size = Elements(S.Stages) * S.Chunks * S.MicroBatches;
   int64_t Iterations = Size.isOverflow() ? INT64_MAX : Size.value();

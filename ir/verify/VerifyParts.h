@@ -23,7 +23,7 @@ void verifyStages(const Program &P, DiagnosticEngine &Diags);
 /// Verifies that all members of a group issue the same collectives in the same
 /// order, and none waits forever. The program has steps.
 void verifyCollectives(const Program &P, DiagnosticEngine &Diags);
-/// What a pipeline has.
+/// Sizes of a pipeline.
 struct PipelineSizes {
   int64_t Stages, Chunks, MicroBatches, Group;
 };

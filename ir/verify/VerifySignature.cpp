@@ -38,8 +38,8 @@ static bool isAlike(const Block &A, const Signature::List &OfA, const Block &B,
          });
 }
 
-/// That the values of a list are of \p Kind, and made by an op or by none;
-/// outputs can be inputs.
+/// Checks that the values of a list are of \p Kind, and made by an op or by
+/// none; outputs can be inputs.
 static void verifyList(const Block &B, const Signature::List &L,
                        llvm::StringRef Role, ValueKind Kind,
                        std::optional<bool> IsMade, DiagnosticEngine &Diags) {
@@ -59,7 +59,7 @@ static void verifyList(const Block &B, const Signature::List &L,
   }
 }
 
-/// That gradients are in the order of their values, and like them.
+/// Checks that gradients are in the order of their values, with their types.
 static void verifyGradients(const Program &P, const Block &B,
                             const Signature::List &Gradients,
                             Signature::List Of, bool AreThere,

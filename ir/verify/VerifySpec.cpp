@@ -180,7 +180,7 @@ bool SpecVerifier::mesh() {
 
 bool foretrace::ir::verifySpec(const Program &P, DiagnosticEngine &Diags) {
   SpecVerifier V(P, Diags);
-  // A program above the spec level may stand without one, e.g. in a test.
+  // A program above the spec level may lack one, e.g. in a test.
   if (P.level() == Level::Spec || P.Facts.contains(Fact::Complete))
     V.keys();
   return V.mesh();

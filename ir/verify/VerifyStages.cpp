@@ -170,7 +170,7 @@ void StageVerifier::verifyEnds(const Stage &S) {
   }
 }
 
-/// Whether \p Chunk is what \p Sequence goes on with.
+/// Returns whether \p Chunk is what \p Sequence goes on with.
 bool StageVerifier::holds(Cursor &Sequence, const LayerSequence &Chunk) {
   Cursor C(Chunk);
   while (!C.atEnd()) {

@@ -163,7 +163,7 @@ void Deriver::deriveBatch() {
   define(P.Ga, Ga, P.Ga.isStated() ? P.Ga.Range : T.GlobalBatch.Range, "ga");
 }
 
-/// What makes \p Of even as a factor: lcm(2, n) = n x (1 + n mod 2).
+/// Returns the factor that makes \p Of even: lcm(2, n) = n x (1 + n mod 2).
 Expr Deriver::twoUnlessEven(const Located<int64_t> &Of) {
   return number(1) + combine(ExprOp::Mod, of(Of), number(2));
 }

@@ -14,8 +14,8 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// What a node's network cards give each of its devices, in one direction;
-/// rounded down by less than 1 byte/s.
+/// Returns the bandwidth of a node's network cards per device, in one
+/// direction; rounded down by less than 1 byte/s.
 static std::optional<int64_t> shareOfNics(const ClusterSpec &C) {
   const __int128 Share =
       static_cast<__int128>(*C.Nics) * *C.NicBandwidth / *C.DevicesPerNode;

@@ -17,7 +17,7 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// Whether a layer of the model has what is called so.
+/// Returns whether a layer of the model has a module of that name.
 bool Deriver::hasModule(llvm::StringRef Module) {
   return Bodies.empty() || llvm::any_of(Bodies, [&](const Block &B) {
            return llvm::any_of(B.Modules, [&](const ir::Module &M) {
@@ -50,9 +50,9 @@ void Deriver::checkModules() {
     error(At, diag::RecomputeModule, *T.RecomputeModules, "not a module");
 }
 
-/// Whether Megatron-LM's own linear layers differ from Transformer Engine's:
-/// where experts add a bias to their results, and in down-projections of latent
-/// attention, which ranks of tp gather.
+/// Returns whether Megatron-LM's own linear layers differ from Transformer
+/// Engine's: where experts add a bias to their results, and in down-projections
+/// of latent attention, which ranks of tp gather.
 static bool hasLocalLayers(llvm::ArrayRef<Block> Layers) {
   return Layers.empty() || llvm::any_of(Layers, [](const Block &B) {
            return llvm::any_of(B.Values, [](const Value &V) {
@@ -136,7 +136,7 @@ void Deriver::checkOffload() {
               getSpelling(*S.recomputeOf(*B)));
 }
 
-/// Whoever counts the layers of a chunk must know them.
+/// Refuses a number of layers of a chunk, \p Layers, if it can't be checked.
 void Deriver::checkChunks(llvm::StringRef Key, const Located<int64_t> &Layers) {
   if (Layers.isPresent() && S.Model.towerLayers() > 0)
     error(Layers.Range, diag::LayersOfTower, Key);

@@ -18,8 +18,8 @@ using SeenLayers = llvm::SmallPtrSet<const layers::Layer *, 8>;
 
 static bool hasExperts(const Spec &S, const layers::Layer &L, SeenLayers &Seen);
 
-/// Whether a statement has tensors whose dimensions are split over ep, or calls
-/// what has.
+/// Returns whether a statement, or a layer that it calls, has tensors with
+/// dimensions split over ep.
 static bool hasExperts(const Spec &S, const layers::Statement &Of,
                        SeenLayers &Seen) {
   auto IsSplit = [&](const layers::Expr &Dim) {
@@ -172,7 +172,7 @@ bool Deriver::LayerRules::demand(Expr Condition) {
   return D.holds(Condition, diag::LayerText, *Key);
 }
 
-/// Whether a layer of the model has experts, as far as its text says so.
+/// Returns whether a layer of the model has experts, judging by its text.
 bool Deriver::findExperts() const {
   return llvm::any_of(S.Model.Blocks, [&](const BlockSpec &B) {
     return hasExperts(S, B.Mixer) || hasExperts(S, B.Network);

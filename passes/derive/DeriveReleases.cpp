@@ -20,7 +20,7 @@ namespace {
 struct NewKey {
   llvm::StringLiteral What;
   MegatronVersion Since;
-  /// Where a job says it, if it does.
+  /// Returns where a job states it, if it does.
   std::optional<SourceRange> (*Find)(const Spec &S);
 };
 
@@ -47,7 +47,7 @@ template <typename T> static SourceRange rangeOf(const Located<T> &Key) {
 /// Returns the range of `layout`.
 static SourceRange rangeOf(const ParallelSpec &P) { return P.LayoutRange; }
 
-/// Whether the modules that `recompute = selective` recomputes include \p Name.
+/// Returns whether `recompute = selective` recomputes the module \p Name.
 static bool recomputes(const TrainSpec &T, llvm::StringRef Name) {
   if (*T.Recompute != RecomputeKind::Selective)
     return false;
@@ -55,7 +55,7 @@ static bool recomputes(const TrainSpec &T, llvm::StringRef Name) {
                                         : Name == "core_attn";
 }
 
-/// Whether any layer has experts: then graphs have attention and routers alone.
+/// Returns whether layers have experts: graphs are then attention and routers.
 static bool hasExperts(const ModelSpec &M) {
   return llvm::any_of(M.Layers, [&](const LayerRun &R) {
     return llvm::any_of(R.Items, [&](const LayerRun::Item &I) {
@@ -64,7 +64,7 @@ static bool hasExperts(const ModelSpec &M) {
   });
 }
 
-/// Whether the weights are in one of the scaled types of 8 bits.
+/// Returns whether the weights are in one of the scaled types of 8 bits.
 static bool hasScaledWeights(const TrainSpec &T) {
   const TypeKind Type = *T.WeightPrecision;
   return Type == TypeKind::FP8 || Type == TypeKind::FP8Block ||

@@ -101,7 +101,7 @@ void Deriver::deriveMicroBatchGroup() {
     checkGroup();
 }
 
-/// What schedules other than Megatron-LM's ask of stages and micro-batches.
+/// Checks stages and micro-batches for schedules other than Megatron-LM's.
 void Deriver::checkMicroBatches() {
   const ParallelSpec &P = S.Parallel;
   auto Refuse = [&](const Located<int64_t> &At, std::string Needs) {

@@ -14,7 +14,7 @@ using namespace foretrace;
 using namespace foretrace::ir;
 using llvm::formatv;
 
-/// What has been seen of a file.
+/// Steps of a file that have been read so far.
 struct foretrace::FileSteps {
   Schedule Sizes; ///< of the job; no programs
   using Name = std::tuple<unsigned, int64_t, int64_t>;
@@ -35,15 +35,15 @@ static std::string text(const Cell &C) {
   return Out;
 }
 
-/// What a step computes: a full backward step is both halves.
+/// Returns the halves that a step computes: both for a full backward step.
 static llvm::SmallVector<CellKind, 2> halvesOf(CellKind K) {
   if (K == CellKind::Backward)
     return {CellKind::BackwardInput, CellKind::BackwardWeight};
   return {K};
 }
 
-/// Whether a step on \p Stage's line is of a part and a micro-batch of the job,
-/// and the part lies there.
+/// Returns whether a step on \p Stage's line has a part of that stage and a
+/// micro-batch of the job.
 bool Deriver::checkFilePlace(const Cell &C, int64_t Stage, SourceRange At,
                              FileSteps &File) {
   const ParallelSpec &P = S.Parallel;

@@ -57,7 +57,7 @@ class PassedValues {
 public:
   PassedValues(const ModelSpec &M, Variants &All);
 
-  /// Whether any layer reads what another one makes.
+  /// Returns whether any layer reads what another one makes.
   bool exist() const;
   /// Returns the values that are live before a layer.
   Names before(unsigned Block, Names After) const;

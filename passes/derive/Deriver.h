@@ -73,7 +73,7 @@ public:
   const std::vector<DiagnosticBuilder> &errors() const { return Errors; }
 
 private:
-  /// Reports; true if the message stands as an error.
+  /// Reports; true if the message is an error.
   template <typename... Ts>
   DiagnosticBuilder error(SourceRange R, diag::Id Id, Ts &&...Args) {
     unsigned Before = Diags.errorCount();
@@ -93,8 +93,8 @@ private:
   /// if that is beyond 2^63, and leaves it then.
   bool define(Located<int64_t> &F, ir::Expr As, SourceRange From,
               llvm::StringRef What);
-  /// One that does not divide is reported apart; who allows that gets it
-  /// rounded down.
+  /// Returns the quotient, rounded down if it is not exact, which is reported
+  /// elsewhere or allowed.
   static ir::Expr quotient(ir::Expr Of, ir::Expr By) {
     const ir::Expr Exact = Of / By;
     return Exact.hasValue() ? Exact : floorDiv(Of, By);
@@ -114,19 +114,19 @@ private:
   /// Adds what is asked of jobs like this one, as long as it is legal; whether
   /// it still is.
   bool ask(ir::Check C);
-  /// Whether \p Condition, which jobs like this one are held to, holds; else
+  /// Returns whether \p Condition, which all such jobs must meet, holds; else
   /// \p Id is to be reported for \p Blamed.
   bool holds(ir::Expr Condition, diag::Id Id, const Located<int64_t> &Blamed);
-  /// Whether \p Number, which jobs like this one must have, is below 2^63; else
-  /// that is to be reported for \p Blamed.
+  /// Returns whether \p Number, which all such jobs must have, is below 2^63;
+  /// else that is to be reported for \p Blamed.
   bool exists(ir::Expr Number, const Located<int64_t> &Blamed);
-  /// Whether the stated \p F is \p Is, as it must be.
+  /// Returns whether the stated \p F equals \p Is; see holds().
   bool isStated(const Located<int64_t> &F, ir::Expr Is, diag::Id Id,
                 const Located<int64_t> &Blamed) {
     return holds(combine(ir::ExprOp::Equal, Is, number(*F)), Id, Blamed);
   }
-  /// Whether a number is above \p Limit, on which the shape of a program
-  /// depends.
+  /// Returns whether a number is above \p Limit, on which the shape of a
+  /// program depends.
   bool exceeds(const Located<int64_t> &F, int64_t Limit) {
     return decide(combine(ir::ExprOp::Less, number(Limit), of(F))) != 0;
   }

@@ -10,8 +10,8 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// Where a key is set; the section of the layer for its name, and for what is
-/// set nowhere.
+/// Returns where a key is set; the section of the layer for its name, and for a
+/// key that is set nowhere.
 SourceRange Deriver::LayerRules::placeOf(const Node &E, Frame &F) {
   SourceRange At;
   visitKeyAt(E, F, [&](const auto &Key) { At = Key.Range; });
@@ -168,7 +168,7 @@ std::string Deriver::LayerRules::message(const layers::Statement &S, Frame &F) {
   return Out;
 }
 
-/// The key of the layer that a name stands for, or null.
+/// Returns the key of the layer that a name means, or null.
 LayerKey *Deriver::LayerRules::ownKey(const Node &E, Frame &F) {
   const Lazy At = resolve(E, F);
   const bool IsOwn = At.Is->Is == Node::Kind::Name && At.In->IsOutermost;
@@ -255,7 +255,7 @@ void Deriver::LayerRules::require(const layers::Statement &S, Frame &F) {
   const SourceRange At = S.Values.size() > 1 ? placeOf(S.Values[1], F)
                          : Blamed && Blamed->Range.isValid() ? Blamed->Range
                                                              : Use.Range;
-  // A warning does not stand for an error at the same place.
+  // A warning does not hide an error at the same place.
   if (IsWarning ? !Refused.count(At.start())
                 : Refused.insert(At.start()).second)
     refuse(S, *Id, At, F);

@@ -130,7 +130,7 @@ void Deriver::LayerRules::checkExtents(const layers::Tensor &T, Frame &F) {
       checkExtent(Dim, nameIn(F.Path, T.Name), F);
 }
 
-/// Whether two tensors differ in their last dimension only.
+/// Returns whether two tensors differ in their last dimension only.
 static bool areBesides(const Value &A, const Value &B) {
   const bool AreAlike =
       (A.Kind == ValueKind::Param) == (B.Kind == ValueKind::Param);

@@ -60,8 +60,8 @@ static void addSteps(ScheduleBuilder &B, const CellEntry &Entry) {
   ForEach([&](CellKind K, StepExpr Of) { send(B, K, Of); });
 }
 
-/// Where the steady phase of a stage begins, and where it ends: at the first
-/// backward step, and behind the last forward step.
+/// Returns where the steady phase of a stage begins and ends: at the first
+/// backward step, and after the last forward step.
 static std::pair<size_t, size_t>
 findSteady(llvm::ArrayRef<ScheduleSteps> Steps) {
   auto Has = [](const ScheduleSteps &At, bool IsForward) {

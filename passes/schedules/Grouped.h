@@ -18,7 +18,7 @@ public:
 
   /// The \p K-th forward step of a stage.
   ir::StepExpr forward(ir::IndexExpr K) const;
-  /// The same with chunks from the last one on.
+  /// The \p K-th backward step, with chunks from the last one on.
   ir::StepExpr backward(ir::IndexExpr K) const {
     ir::StepExpr Of = forward(K);
     return {Of.MicroBatch, B.v() - 1 - Of.Chunk};

@@ -25,7 +25,7 @@ public:
 
   /// Null after an error.
   const ir::Spec *spec() const { return Stated ? &*Stated : nullptr; }
-  /// What is wrong, as far as was looked.
+  /// Returns the diagnostics so far.
   llvm::ArrayRef<Diagnostic> diagnostics() const { return Diags.diagnostics(); }
   /// Returns the engine, to report more about the job.
   DiagnosticEngine &engine() { return Diags; }
@@ -53,7 +53,7 @@ public:
 
 private:
   using Pipeline = std::vector<const PassInfo *>;
-  /// What the passes have made of the job; nothing after an error.
+  /// The program as the passes have left it; nothing after an error.
   struct Result {
     Pipeline Passes;
     std::optional<ir::Program> Program;

@@ -24,8 +24,8 @@ std::string foretrace::stemOfJob(llvm::StringRef Path) {
   return (IsName ? path::filename(Path) : path::stem(Path)).str();
 }
 
-/// The library is looked at last: what stands beside a job or in its own
-/// folders wins.
+/// The library is searched last: files beside a job or in its own folders take
+/// precedence.
 static FrontendOptions withLibrary(FrontendOptions Options) {
   Options.ImportPaths.push_back(LibraryFolder);
   return Options;
@@ -126,8 +126,8 @@ static llvm::StringRef importerFor(llvm::StringRef Path) {
       .Default("");
 }
 
-/// What messages call the job that is made of the file at \p Path. It is in its
-/// folder, for imports.
+/// Returns the name of the job that is made of the file at \p Path, in the
+/// folder of that file because of imports.
 static std::string nameOfMade(llvm::StringRef Path) {
   return (Path + " as a job").str();
 }
@@ -155,9 +155,9 @@ const ast::File *Compiler::parse(FileId File) {
   return Files.fore(File, Unheard);
 }
 
-/// Returns the path of the job that \p Path stands for, whose text is laid
-/// unless it is a file: standard input, a model of the library, or the file of
-/// another tool.
+/// Returns the path of the job that \p Path names, and adds its text unless it
+/// is a file: standard input, a model of the library, or the file of another
+/// tool.
 std::string Compiler::layJob(llvm::StringRef Path, DiagnosticEngine &Diags) {
   namespace path = llvm::sys::path;
   if (Path == "-") {

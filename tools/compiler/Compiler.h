@@ -46,13 +46,13 @@ public:
   /// The text of the job that was made of the file of another tool at \p Path,
   /// once it has been read.
   llvm::StringRef textOfForeign(llvm::StringRef Path) const;
-  /// The text of the job that \p Path stands for, once it has been read.
+  /// Returns the text of the job at \p Path, once it has been read.
   std::string textOf(llvm::StringRef Path);
-  /// The text that stands for the file at \p Path, or for standard input; empty
-  /// for the disk's.
+  /// Returns the text given in place of the file at \p Path, or of standard
+  /// input; empty if the file on disk is used.
   llvm::StringRef givenText(llvm::StringRef Path) const;
 
-  /// What positions in programs and messages speak of.
+  /// Returns the files that positions in programs and messages refer to.
   SourceFiles &sources() { return Sources; }
 
   /// Returns the syntax of a file; null after an error, which is not reported.
@@ -67,7 +67,7 @@ public:
   /// and compiled to the end. The verified result is its program().
   CompiledJob &compile(llvm::StringRef Path, llvm::StringRef Text,
                        FrontendOptions Options = {});
-  /// The same of a text with a model, which need not be a whole job.
+  /// Compiles a text with a model, which need not be a whole job.
   CompiledJob &compileModel(llvm::StringRef Path, llvm::StringRef Text);
   /// Forgets a job with all that it has.
   void forget(const CompiledJob &Job);
@@ -92,7 +92,7 @@ public:
                                        llvm::ArrayRef<std::string> Options,
                                        DiagnosticEngine &Diags);
 
-  /// What the sweep of the job at \p Path goes through; see compileSweep.
+  /// Returns the sweep of the job at \p Path; see compileSweep.
   std::optional<SweepSpec> readSweep(llvm::StringRef Path,
                                      const FrontendOptions &Options,
                                      const SweepRequest &Request,

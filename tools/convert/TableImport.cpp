@@ -65,7 +65,7 @@ public:
         Awaited(Build.value(ValueKind::Input, "start", tokenType(P))) {}
 
   void add(const CollectedRow &R, TableColumn Column);
-  /// What is left to wait for when all messages are there.
+  /// Returns the time to wait after the last message.
   Nanoseconds updateTime() const { return Update + Delay; }
 
 private:
@@ -169,7 +169,7 @@ bufferOf(Program &P, const CellMessage &M, int64_t Size) {
     To.setFlat(Along);
     break;
   default: {
-    // What each has for each, of as many bytes.
+    // A part from each rank for each rank, all of as many bytes.
     const bool IsExpert = Along == Axis::Ep || Along == Axis::Edp;
     const auto Parts = static_cast<int64_t>(llvm::divideCeil(
         static_cast<uint64_t>(Size), static_cast<uint64_t>(M.Ranks)));
@@ -208,7 +208,7 @@ void StageBuilder::add(const CollectedRow &R, TableColumn Of) {
   if (!Time || !Wait || !Size)
     return;
   const std::optional<CellMessage> M = messageOf(Cell, Of);
-  // What all ranks of a group have is counted, too, and shares are rounded up.
+  // The bytes of a whole group must be countable, with shares rounded up.
   if (M && ((Bytes(*Size) + Bytes(M->Ranks)) * M->Ranks).isOverflow()) {
     Diags.report(Range, diag::SizeOverflow, "a message");
     return;
@@ -222,7 +222,7 @@ void StageBuilder::add(const CollectedRow &R, TableColumn Of) {
     Delay = Nanoseconds(*Wait);
 }
 
-/// Whether the rows run in the order that is known here.
+/// Returns whether the order of the rows is one that this import knows.
 static bool checkHeader(const TableHeader &H, SourceRange Range,
                         DiagnosticEngine &Diags) {
   if (!H.HasKeys) {
@@ -256,7 +256,7 @@ static Spec specOf(const TableHeader &H, SourceRange Range) {
   return S;
 }
 
-/// What waits for all messages.
+/// Adds the step, which waits for all messages.
 static BlockId addStep(Program &P, Nanoseconds Time) {
   Block B;
   B.Name = "step";

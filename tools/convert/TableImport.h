@@ -9,18 +9,18 @@
 
 namespace foretrace::convert {
 
-/// What the ranks of a pipeline stage do, as SimAI runs the table \p Text at
-/// \p Path (SimAI 1.6, Workload.cc,
+/// Returns the program of a pipeline stage's ranks, as SimAI runs the table
+/// \p Text at \p Path (SimAI 1.6, Workload.cc,
 /// iterate_hybrid_parallel_Transformer_fwd_in_bckwd): all rows forward, then
-/// from the last to the first backward and for the weights; who computes waits
+/// from the last to the first backward and for the weights. Computations wait
 /// for the messages of the first two columns, not for those of the third.
 ///
-/// A table says what one stage does, all its micro-batches one after the other.
-/// The program is of that stage, tp x dp ranks, with a single micro-batch.
-/// Messages of groups of one rank are left out.
+/// A table has one stage, all its micro-batches one after the other. The
+/// program is of that stage, tp x dp ranks, with a single micro-batch. Messages
+/// of groups of one rank are left out.
 ///
-/// \p Found has what can't be read, \p Diags what can't be said. Nothing is
-/// returned after an error in either.
+/// \p Found receives what can't be read, \p Diags what can't be expressed.
+/// Nothing is returned after an error in either.
 std::optional<ir::Program> importTable(SourceText Text, llvm::StringRef Path,
                                        validate::Findings &Found,
                                        DiagnosticEngine &Diags);

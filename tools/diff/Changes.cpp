@@ -7,7 +7,7 @@ using namespace foretrace;
 using namespace foretrace::diff;
 using llvm::StringRef;
 
-/// How many of the first columns name a row.
+/// Returns the number of first columns that name a row.
 static size_t nameLength(const FigureTable &T) {
   const auto It = llvm::find_if(T.Columns, [](const FigureColumn &C) {
     return C.Unit != FigureUnit::Text;
@@ -159,7 +159,7 @@ static std::vector<FigureColumn> columnsOf(const FigureTable *A,
   return Columns;
 }
 
-/// One of both may be missing.
+/// Compares tables, one of which may be missing.
 void Comparison::compareTables(const FigureTable *A, const FigureTable *B) {
   const FigureTable &Any = A ? *A : *B;
   const std::vector<FigureColumn> Columns = columnsOf(A, B);

@@ -12,10 +12,10 @@ namespace foretrace::diff {
 /// All figures of a job, in one order for all jobs.
 using Answers = std::vector<Figures>;
 
-/// The name of a row: what stands in its first column, and in further ones as
-/// long as these are words; but in a table of nothing but words, only the
-/// first. Stages that are alike are one row, `1-6`, so that those of two
-/// answers may be cut at other places: a name says from which one on.
+/// The name of a row: the text of its first column, and of further ones as long
+/// as these are words; in a table of only words, the first column alone. Stages
+/// that are alike are one row, `1-6`. Two answers may group them differently,
+/// so a name only has the first stage.
 struct RowName {
   std::vector<std::string> Words;
   std::optional<IndexRange> Stages = std::nullopt;

@@ -111,7 +111,7 @@ std::vector<std::optional<Key>> CauseFinder::idsOf(KeyOf Which) const {
   std::vector<std::optional<Key>> Ids;
   for (const KeyChange *K : Stated) {
     const std::optional<KeyValue> &Here = K->*Which;
-    // What only follows here has causes of its own.
+    // A value that is derived here has its own causes.
     Ids.push_back(Here && Here->Is != How::Derived ? Here->Id : std::nullopt);
   }
   return Ids;
@@ -188,8 +188,8 @@ static void addMessages(llvm::ArrayRef<Diagnostic> Messages,
       To.push_back({IsAfter, &D});
 }
 
-/// All that is said of a program with these facts: what is compared of it here,
-/// and the figures of every backend that has some; none of one that refuses.
+/// Returns the figures of a program with these facts: those compared here, and
+/// those of every backend that has some; none of a backend that refuses.
 static Answers allAnswersOf(const ir::Program &P, ir::FactSet Facts) {
   ir::ExprOverlay Sizes(P);
   JobFigures Shared(Sizes, Validity::ThisJob);
@@ -200,7 +200,7 @@ static Answers allAnswersOf(const ir::Program &P, ir::FactSet Facts) {
   return All;
 }
 
-/// What is said of \p S, if it has the key at \p Path as \p From has it.
+/// Returns the figures of \p S with the key at \p Path set as in \p From.
 static std::optional<Answers> answersWith(const Side &S, llvm::StringRef Path,
                                           const Side &From, ir::FactSet Facts) {
   if (!S.Job || !From.Job)
@@ -219,7 +219,7 @@ static ir::FactSet common(ir::FactSet A, ir::FactSet B) {
   return A.minus(A.minus(B));
 }
 
-/// Whether there may be more in a program than what its keys say.
+/// Returns whether there may be more in a program than what its keys say.
 static bool isByHand(const Side &S) { return !S.Job; }
 
 static bool isCause(const KeyChange &K) { return K.isCause(); }

@@ -26,8 +26,8 @@ void Input::readText(SourceFiles &Sources, llvm::StringRef Path) {
     Text.reset();
 }
 
-/// All that numbers follow from; stages that are cut inside of layers are
-/// beyond the IR.
+/// Returns the facts that numbers follow from; stages that are cut inside of
+/// layers are beyond the IR.
 static ir::FactSet factsOf(const ir::Spec &S) {
   if (*S.Parallel.Partition == ir::PartitionKind::ModuleCount)
     return {ir::Fact::Totals, ir::Fact::Scheduled};

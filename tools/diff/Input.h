@@ -17,14 +17,14 @@ public:
   Input(const Input &) = delete;
   Input &operator=(const Input &) = delete;
 
-  /// Whether there is something to compare; else messages say why not.
+  /// Returns whether it could be read; if not, messages have the reason.
   bool isRead() const { return Text || (Job && Job->spec()); }
   const DiagnosticEngine &messages() const {
     return Job ? Job->engine() : Diags;
   }
 
-  /// What is compared with \p Other, both of which are read: all that a text
-  /// says, or all that numbers follow from. It lives as long as this.
+  /// Returns the side to compare with \p Other, both of which are read: the
+  /// whole text, or all that numbers follow from. It lives as long as this.
   Side side(std::string Name, const Input &Other);
 
 private:

@@ -15,7 +15,7 @@ namespace foretrace::diff {
 using How = Located<int64_t>::Status;
 llvm::StringRef getName(How H);
 
-/// What a key of a job is.
+/// The value of a key of a job.
 struct KeyValue {
   std::string Path; ///< as -D says it: `parallel.tp`, `model.moe.experts`
   std::string Text;
@@ -35,7 +35,7 @@ struct KeyChange {
   std::optional<KeyValue> Before, After; ///< one of them at least
 
   const std::string &path() const { return (Before ? Before : After)->Path; }
-  /// Whether somebody says so, and it does not just follow from other keys.
+  /// Returns whether the job states it, so that it is not just derived.
   bool isCause() const;
 };
 

@@ -217,7 +217,7 @@ Figures diff::listText(const Program &P) {
   std::string Text;
   llvm::raw_string_ostream OS(Text);
   print(P, OS);
-  // The spec, which stands first, is compared key by key.
+  // The spec, which comes first, is compared key by key.
   const llvm::StringRef Rest = llvm::StringRef(OS.str()).split("\nmesh").second;
   llvm::MapVector<llvm::StringRef, int64_t, std::map<llvm::StringRef, unsigned>>
       Times;

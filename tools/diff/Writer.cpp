@@ -24,7 +24,7 @@ std::string DiffWriter::placeOf(SourceRange Range) const {
   return llvm::formatv("{0}:{1}:{2}", Sources.name(Range.File), Line, Column);
 }
 
-/// Where it is stated, or how it came to be.
+/// Returns where a key is stated, or how it came to have its value.
 std::string DiffWriter::originOf(const std::optional<KeyValue> &K) const {
   if (!K)
     return Nothing;
@@ -146,7 +146,7 @@ StringRef DiffWriter::answerOf(const FigureChange &C) const {
   return Schema.split('.').second.split('/').first;
 }
 
-/// What stands above numbers with a name of their own.
+/// Returns the title of a table of numbers that have names of their own.
 static std::string titleOf(const FigureChange &C, StringRef Answer) {
   if (!C.Name.Table.empty())
     return C.Title;
@@ -177,8 +177,8 @@ void DiffWriter::addTablesOfChanges(std::vector<FigureTable> &To) const {
   }
 }
 
-/// What two times or shares of a peak rate can't be compared by; empty if they
-/// can.
+/// Returns why two times or shares of a peak rate can't be compared; empty if
+/// they can.
 std::vector<std::string> DiffWriter::notes() const {
   std::vector<std::string> Notes;
   if (!Before.Program || !After.Program ||

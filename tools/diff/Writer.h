@@ -19,7 +19,7 @@ public:
       : Before(Before), After(After), D(D), Sources(Sources),
         MostRows(MostRows), IsExact(IsExact) {}
 
-  /// Nothing for people if nothing differs.
+  /// Writes the changes; for people nothing if there are none.
   void write(RowFormat As, llvm::raw_ostream &OS) const;
 
 private:

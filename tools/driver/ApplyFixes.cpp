@@ -11,7 +11,7 @@ namespace foretrace::driver {
 /// Fixes by file, in the order in which they are there; none overlaps another.
 using Fixes = std::map<std::string, std::vector<FixIt>>;
 
-/// Whether a fix changes the bytes of another, or both insert at one place.
+/// Returns whether two fixes change the same bytes, or insert at one place.
 static bool overlaps(const FixIt &A, const FixIt &B) {
   return A.Range.Begin == B.Range.Begin ||
          (A.Range.Begin < B.Range.End && B.Range.Begin < A.Range.End);

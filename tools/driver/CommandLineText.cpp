@@ -29,7 +29,7 @@ struct OverrideCollector {
 
 } // namespace
 
-/// What can follow `-D`: the keys of a job's sections.
+/// Returns the names for `-D`: the keys of a job's sections.
 static ArrayRef<std::string> overrides() {
   static const std::vector<std::string> All = [] {
     std::vector<std::string> Made;
@@ -43,7 +43,7 @@ static ArrayRef<std::string> overrides() {
 }
 
 std::vector<CompletionWords> completionWords() {
-  // Options of the command line that stand for one of an `emit` block.
+  // Options of the command line that set one of an `emit` block.
   static constexpr struct {
     StringLiteral Command, Option, Backend, Of;
   } EmitOptions[] = {{"compile", "level", "ir", "level"},

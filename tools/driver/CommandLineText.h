@@ -34,7 +34,7 @@ void writeFishCompletion(llvm::StringRef Name,
                          llvm::ArrayRef<CompletionWords> Known,
                          llvm::raw_ostream &OS);
 
-/// What a manual page says besides the options.
+/// The parts of a manual page besides the options.
 struct ManPage {
   llvm::StringRef Name, Version;
   llvm::StringRef Summary;    ///< what it does, after a dash

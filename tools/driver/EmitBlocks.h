@@ -18,10 +18,10 @@ const Backend *backendOf(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
 /// Reports blocks that no job can have: of no backend, or with wrong options.
 void checkBlocks(llvm::ArrayRef<ir::EmitSpec> Emits, DiagnosticEngine &Diags);
 
-/// Whether the backend of \p Emit writes a single file, and takes its name.
+/// Returns whether the backend of \p Emit writes one file and takes its name.
 bool takesFile(const ir::EmitSpec &Emit);
 
-/// Whether there are \p Emits, and all of them speak of the model alone.
+/// Returns whether there are \p Emits, and all need only the model.
 bool areOfModel(llvm::ArrayRef<ir::EmitSpec> Emits);
 
 /// Returns the words that an option takes, or `value`, as help shows them.

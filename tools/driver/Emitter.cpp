@@ -205,7 +205,7 @@ static void reportStale(StringRef Last, DiagnosticEngine &Diags) {
                  Written.Rank);
 }
 
-/// The same for each set of files that has one for each rank.
+/// Reports stale files of each set that has one file for each rank.
 static void reportStale(ArrayRef<FileOutputs::File> Files,
                         DiagnosticEngine &Diags) {
   // Rank and path by set.

@@ -14,7 +14,7 @@ namespace foretrace::driver {
 
 /// Where `-o` sends files.
 struct Destination {
-  std::string Folder; ///< empty: where we stand
+  std::string Folder; ///< empty: the working directory
   std::string File;   ///< name of the only file, if given
   std::string Stream; ///< standard output or a device, if given
 };
@@ -52,9 +52,9 @@ public:
   /// Compiles \p Job, to whose engine this reports, as far as the backends need
   /// it: each pass once for all blocks.
   void emitJob(CompiledJob &Job, llvm::ArrayRef<ir::EmitSpec> Emits);
-  /// Takes \p P, of which the backend needs no fact that it lacks, as it is.
+  /// Emits \p P, which has all facts that the backend needs, without passes.
   void emitProgram(const ir::Program &P, const ir::EmitSpec &Emit);
-  /// Gives the files their names if nothing was wrong, and says which they are.
+  /// Moves the files to their names if nothing was wrong, and lists them.
   void commit();
 
   /// The files on disk.

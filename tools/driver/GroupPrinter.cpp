@@ -8,7 +8,7 @@ using namespace llvm;
 
 namespace foretrace::driver {
 
-/// Where each group has its line, people don't see tiers: ranks fill it.
+/// Omits tiers for people if each group has its own line: ranks fill it.
 static std::vector<RowColumn> columnsOf(bool HasCluster, bool AreKinds,
                                         RowFormat As) {
   std::vector<RowColumn> All = {{"group", false, 12, " "}};

@@ -7,7 +7,7 @@
 
 namespace foretrace::driver {
 
-/// What can be listed: `passes`, `backends`, ...
+/// Returns the lists there are: `passes`, `backends`, ...
 llvm::ArrayRef<llvm::StringRef> listingNames();
 
 /// Returns what is wrong with asking for the list \p Name, and for all that it

@@ -54,7 +54,7 @@ static llvm::SmallVector<int> ignoredSignals() {
 /// it: LLVM's streams would crash.
 static void checkOutput() {
   llvm::outs().flush();
-  llvm::errs().clear_error(); // there is nobody to tell
+  llvm::errs().clear_error(); // the failure can't be reported
   const std::error_code Failed = llvm::outs().error();
   if (!Failed)
     return;
@@ -94,7 +94,7 @@ foretrace::driver::LargeStacks::~LargeStacks() {
   UsualStacks.reset();
 }
 
-/// Whether the stack of the process may grow to that size, now.
+/// Returns whether the stack of the process may grow to that size, now.
 static bool raiseStackLimit() {
   rlimit Limit;
   if (getrlimit(RLIMIT_STACK, &Limit) != 0)

@@ -19,7 +19,7 @@ std::vector<std::string> listFiles(llvm::ArrayRef<std::string> Given);
 llvm::Error printDiff(const std::string &Path, llvm::StringRef Before,
                       llvm::StringRef After);
 
-/// Whether all errors are of the files around a job, not in it.
+/// Returns whether all errors are of the files around a job, not in it.
 bool areOfFiles(const DiagnosticEngine &Diags);
 
 /// Returns the files on disk that \p Sources has, once each.

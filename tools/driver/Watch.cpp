@@ -16,7 +16,7 @@ static constexpr std::chrono::milliseconds Interval(200);
 
 namespace {
 
-/// What changes when a file is written, or replaced as editors do.
+/// Properties that change when a file is written, or replaced as editors do.
 struct FileStamp {
   sys::TimePoint<> Modified;
   uint64_t Size;
@@ -28,7 +28,7 @@ struct FileStamp {
 
 } // namespace
 
-/// Nothing if there is no such file, as between two steps of an editor.
+/// Returns the stamp of a file; nothing while there is none, as during a save.
 static std::optional<FileStamp> stampOf(StringRef Path) {
   sys::fs::file_status Status;
   if (sys::fs::status(Path, Status))

@@ -19,7 +19,7 @@ struct Query {
   std::string Backend; ///< whose output has the cell
   CellQuery Cell;      ///< of that output; else a stage alone
 
-  /// Whether no member is set.
+  /// Returns whether no member is set.
   bool isEmpty() const;
 };
 
@@ -40,14 +40,14 @@ llvm::Expected<Subjects> explainOps(const ir::Program &P, llvm::StringRef Name);
 llvm::Expected<Subjects> explainParameters(const ir::Program &P,
                                            llvm::StringRef Name);
 
-/// What the stages hold of memory, or only stage \p Stage.
+/// Explains the memory of the stages, or only of stage \p Stage.
 llvm::Expected<Subjects> explainMemory(const ir::Program &P,
                                        std::optional<int64_t> Stage);
-/// How many parameters a rank of them stores, and what it computes in an
+/// Explains the parameters that a rank of the stages stores, and its work in an
 /// iteration.
 llvm::Expected<Subjects> explainWork(const ir::Program &P,
                                      std::optional<int64_t> Stage);
-/// What they send in an iteration.
+/// Explains the bytes that the stages send in an iteration.
 llvm::Expected<Subjects> explainMessages(const ir::Program &P,
                                          std::optional<int64_t> Stage);
 

@@ -11,7 +11,7 @@ using namespace llvm;
 
 namespace foretrace::explain {
 
-/// What is asked for: `BLOCK/OP/PHASE`, of which only the op must be there.
+/// Returns whether \p Name is that of the op: `[BLOCK/]OP` or `BLOCK/OP/PHASE`.
 static bool isMeant(const ir::Block &B, const ir::Op &O, StringRef Name) {
   auto IsCalled = [&](const ir::Op &Op) {
     const std::string InBlock = B.Name + "/" + Op.Name;
@@ -30,8 +30,8 @@ static std::string typeOf(const ir::Program &P, const ir::Value &V) {
   return Text;
 }
 
-/// Of results only the elements are expressions of a program: \p P takes in the
-/// bytes.
+/// Explains an op. Only the elements of results are expressions of a program:
+/// \p P adds those of bytes.
 static Subject explainOp(ir::ExprScope P, TimeMaker &Times, const ir::Block &B,
                          const ir::Op &O) {
   Subject S = describeOp(B, O);

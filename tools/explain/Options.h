@@ -20,7 +20,7 @@ public:
   Options(llvm::cl::SubCommand &Of, llvm::cl::OptionCategory &In);
   ~Options();
 
-  /// What the command line asks for.
+  /// Returns the subjects that the command line asks for.
   Query asked() const;
   /// Null for a format that there is not.
   PrinterFn *printer() const;

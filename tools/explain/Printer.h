@@ -13,7 +13,7 @@ namespace foretrace::explain {
 using PrinterFn = void(llvm::ArrayRef<Subject>, const SourceFiles &,
                        llvm::raw_ostream &);
 
-/// What belongs to something stands below it, further in.
+/// Prints subjects as text; parts of a subject are below it, indented.
 PrinterFn printText;
 /// An object for each subject, in a line: what, pass, rule, file, line, column,
 /// figures.

@@ -15,7 +15,7 @@ static std::string placeOf(SourceRange Range, const SourceFiles &Sources) {
   return formatv("{0}:{1}:{2}", Sources.name(Range.File), Line, Column);
 }
 
-/// What operands follow from is left to trees.
+/// Prints rows without the definitions of operands, which only trees show.
 static void printRows(ArrayRef<Subject> Subjects, const SourceFiles &Sources,
                       RowFormat As, raw_ostream &OS) {
   RowWriter Rows({{"what"},

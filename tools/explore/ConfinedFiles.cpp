@@ -60,7 +60,7 @@ bool ConfinedFiles::isDenied(const Twine &Path) const {
          none_of(Folders, [&](StringRef F) { return isBelow(Real, F); });
 }
 
-/// Not `permission denied`: the library would then not be searched.
+/// Unlike `permission denied`, lets the library be searched.
 static std::error_code nothingThere() {
   return make_error_code(std::errc::no_such_file_or_directory);
 }

@@ -48,8 +48,8 @@ static void writeDiagnostics(const DiagnosticEngine &Diags, LiveJob &Job,
   });
 }
 
-/// What a member `text` and a member `set` ask for; nothing, and \p Why, if
-/// they are something else.
+/// Returns the variant that the members `text` and `set` ask for; nothing, and
+/// \p Why, if they are of other types.
 static std::optional<JobVariant> readVariant(const json::Object &Of,
                                              std::string &Why) {
   JobVariant V;
@@ -309,7 +309,7 @@ HttpReply Endpoints::exportAs(const Object &Asked) {
   });
 }
 
-/// Whether two variants are the same job.
+/// Returns whether two variants are the same job.
 static bool areSame(LiveJob &Job, const JobVariant &A, const JobVariant &B) {
   const VariantJob First(Job, A), Second(Job, B);
   const ir::Program *P = First->program({ir::Fact::Complete});

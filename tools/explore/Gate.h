@@ -10,7 +10,7 @@
 
 namespace foretrace::explore {
 
-/// What a request says of itself; empty if it says nothing.
+/// Headers of a request that say where it is from; empty if it has none.
 struct Caller {
   llvm::StringRef Host;          ///< `127.0.0.1:8080`
   llvm::StringRef Origin;        ///< `http://127.0.0.1:8080`
@@ -32,9 +32,9 @@ public:
 
   llvm::StringRef token() const { return Token; }
 
-  /// Nothing if the request is welcome. One for the page, which cannot have a
-  /// header, may have the token in its query. Another host or origin, which a
-  /// page of the web has even if its name leads here, is refused.
+  /// Returns nothing if the request is welcome. One for the page, which cannot
+  /// have a header, may have the token in its query. Another host or origin,
+  /// which a web page has even if its name resolves to here, is refused.
   std::optional<Refusal> check(const Caller &From, bool IsForPage);
 
 private:

@@ -142,7 +142,7 @@ static std::string nest(ArrayRef<StringRef> Sections, std::string Entry,
   return Entry;
 }
 
-/// Whether a condition decides what the key or section is.
+/// Returns whether a condition decides what the key or section is.
 static bool isConditional(ArrayRef<ast::Entry> Entries, StringRef Name) {
   return any_of(Entries, [&](const ast::Entry &E) {
     if (const auto *If = std::get_if<ast::If>(&E.Node))

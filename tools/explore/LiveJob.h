@@ -32,9 +32,9 @@ public:
   /// names.
   bool load(DiagnosticEngine Diags, Shower Show);
 
-  /// Whether a file may have changed since the last load().
+  /// Returns whether a file may have changed since the last load().
   bool hasChanged() const { return stampOf(Read) != Stamp; }
-  /// Another one for other files.
+  /// Returns a stamp, which changes with the files.
   llvm::StringRef stamp() const { return Stamp; }
 
   /// The path as it was given, and the text of the job.
@@ -46,15 +46,15 @@ public:
   Compiler &session() { return *Session; }
   ConfinedFiles &files() { return *Files; }
 
-  /// How the frontend reads \p V, whose text the session then has.
+  /// Returns options to read \p V, whose text is added to the session.
   FrontendOptions prepare(Compiler &For, const JobVariant &V) const;
   /// Path of the job in sessions.
   llvm::StringRef jobPath() const { return JobPath; }
 
-  /// Begins with an empty session if the one there is has grown: it keeps all
+  /// Begins with an empty session if this one has grown, as a session keeps all
   /// texts that it has read. No job of it may be in use.
   void refresh();
-  /// A session beside the one there is, which shares nothing with it.
+  /// Returns a new session that shares nothing with the current one.
   std::unique_ptr<Compiler> makeApart() const;
   /// \p V for a search on other threads, which shares nothing with the session.
   /// It ends once \p IsCancelled is set.

@@ -123,7 +123,7 @@ void SearchThread::run() {
     Current = Of.Reply.IsCancelled;
     Held.unlock();
     HttpReply Reply = Of.Reply.Make();
-    Of.Reply.Make = nullptr; // the session goes while nobody waits
+    Of.Reply.Make = nullptr; // frees the session outside the lock
     Held.lock();
     Current = nullptr;
     end(std::move(Of), std::move(Reply));

@@ -55,7 +55,7 @@ static ForeignValue valueOf(const ir::BlockSpec &B) {
       {{"name", B.Range}, ForeignValue::of(B.Name, B.Range)},
       {{"attention", B.Range}, valueOf(B.Mixer)},
       {{"ffn", B.Range}, valueOf(B.Network)}};
-  // What `derive` gave to the first layers of chunks is a number in `train`.
+  // `train` has the number of what `derive` set in first layers of chunks.
   ir::visitFields(B, [&](const ir::FieldRow &Row, const auto &F) {
     if (F.isStated())
       MemberCollector{Members}(Row, F);
@@ -63,7 +63,7 @@ static ForeignValue valueOf(const ir::BlockSpec &B) {
   return ForeignValue::of(std::move(Members), B.Range);
 }
 
-/// One value for each layer of the runs.
+/// Returns a list with one value for each layer of the runs.
 static ForeignValue layersOf(const ir::ModelSpec &M,
                              ArrayRef<ir::LayerRun> Runs, SourceRange Range) {
   std::vector<ForeignValue> Blocks, Layers;

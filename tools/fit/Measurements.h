@@ -26,7 +26,7 @@ struct Measurement {
   double Seconds;
 };
 
-/// What readers know of the machine, and where they leave what they find.
+/// The machine as readers know it, and the place for their results.
 struct MeasurementReader {
   const ir::Program &Job; ///< on the machine; with a cluster
   const SourceFiles &Sources;

@@ -34,7 +34,7 @@ private:
   double Added;
 };
 
-/// What Eigen's solver makes small.
+/// The residuals that Eigen's solver minimizes.
 class Residuals {
 public:
   // Names and types that the solver expects.

@@ -12,7 +12,7 @@ namespace foretrace::fit {
 using RatiosFn = llvm::function_ref<void(const LawParameters &,
                                          llvm::MutableArrayRef<double> Ratios)>;
 
-/// What is to be solved.
+/// A least-squares problem.
 struct ParameterProblem {
   llvm::ArrayRef<ir::KernelParameterId> Of;
   /// By row, of the logarithms of ratios.

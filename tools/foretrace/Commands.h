@@ -7,7 +7,7 @@
 
 namespace foretrace {
 
-/// What the process exits with.
+/// Exit codes of the process.
 enum ExitCode : int {
   ExitSuccess = 0,
   ExitDiagnosed = 1,   ///< the input has errors
@@ -16,7 +16,7 @@ enum ExitCode : int {
   ExitDiffers = 4,     ///< what was compared is not the same
 };
 
-/// What they mean.
+/// Their meaning.
 constexpr char ExitCodes[] =
     "0 success, 1 errors reported or no point of a sweep accepted, 2 wrong "
     "usage, 3 a file or program failed, 4 differences found";

@@ -9,7 +9,7 @@
 
 namespace foretrace {
 
-/// How the command line wants files to be written.
+/// Returns the options of the command line for writing files.
 OutputOptions outputOptions();
 
 /// For the job, or another input, at \p Path.

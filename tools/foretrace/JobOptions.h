@@ -11,15 +11,15 @@ namespace foretrace {
 
 /// The path of the job; empty if the command line names none.
 llvm::StringRef jobPath();
-/// What `--trace` names.
+/// Returns the paths that `--trace` names.
 std::vector<std::string> givenTraces();
 
-/// How the frontend reads it: with `-D` and `-I` applied.
+/// Returns options for the frontend, with those of `-D` and `-I`.
 FrontendOptions frontendOptions();
-/// The same, with a layout if the job is a model on a cluster and has none.
+/// Adds a layout to frontendOptions() if the job is a model on a cluster.
 FrontendOptions jobOptions(Compiler &Session, DiagnosticEngine &Diags);
 
-/// Whether `--print-job` is given.
+/// Returns whether `--print-job` is given.
 bool isJobPrinted();
 /// Prints the text of the job with the keys that are given or assumed.
 ExitCode printJob();

@@ -9,8 +9,8 @@
 
 namespace foretrace {
 
-/// Whether there is to be nothing beside diagnostics on standard error: no
-/// progress and no list of written files.
+/// Returns whether there is to be nothing beside diagnostics on standard error:
+/// no progress and no list of written files.
 bool isQuiet();
 
 /// An engine that does with warnings what `-W` says.
@@ -33,7 +33,7 @@ void showPlain(Severity Level, const std::string &Text);
 
 /// Shows \p E, which no place of the job is to blame for; returns \p Code.
 ExitCode failure(llvm::Error E, ExitCode Code);
-/// The same; the code says whether the operating system reported it.
+/// Shows \p E; the code depends on whether the system reported it.
 ExitCode failure(llvm::Error E);
 
 /// The words of the command line that say what to do with warnings.

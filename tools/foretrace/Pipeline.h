@@ -13,7 +13,7 @@ namespace foretrace {
 bool runPipeline(ir::Program &P, llvm::ArrayRef<const PassInfo *> Passes,
                  DiagnosticEngine &Diags);
 
-/// With `--stats`, prints how large \p P is and what it stands for.
+/// With `--stats`, prints the size of \p P and of the job that it describes.
 void showStatistics(const ir::Program &P);
 
 /// Reports a `--print-after` that names no pass; false if there is one.

@@ -32,7 +32,7 @@ template <typename T> struct SweepOption : cl::opt<T> {
                    outputOption(sweepCommand())) {}
 };
 
-/// What says something of the sweep itself, as often as it is given.
+/// An option of the sweep itself, which may be repeated.
 struct SweepEntry : cl::list<std::string> {
   SweepEntry(StringRef Name, StringRef Value, StringRef Doc)
       : cl::list<std::string>(Name, cl::value_desc(Value), cl::desc(Doc),
@@ -66,7 +66,7 @@ static std::vector<std::string> slurmWords() {
   return {Words.begin(), Words.end()};
 }
 
-/// What the command line says, less the threads and the database.
+/// Returns the options of the command line, less the threads and the database.
 static sweep::LaunchOptions launchOptions() {
   sweep::LaunchOptions Options;
   Options.Engine = Engine;
@@ -133,7 +133,7 @@ static SweepOption<std::string> Part("shard", "i/n",
 static SweepOption<std::string> Progress("progress", "json",
                                          "Print progress as lines of JSON");
 
-/// What the command line says of the sweep.
+/// Returns the part of the sweep that the command line sets.
 static SweepRequest givenRequest() {
   SweepRequest R = sweep::makeRequest();
   R.File = AxesFile;
@@ -181,7 +181,7 @@ emitOptions(const sweep::Sweep &S, const InputFiles &Inputs) {
       Inputs};
 }
 
-/// How the sweep is run and shown, as the command line has it.
+/// Returns how the command line runs and shows the sweep.
 static sweep::RunOptions runOptions(const sweep::Sweep &S,
                                     std::optional<sweep::PlotColumns> Drawn,
                                     const InputFiles &Inputs) {
@@ -222,7 +222,7 @@ static ExitCode collectAll() {
   return ExitSuccess;
 }
 
-/// What --plot says, if it is given.
+/// Returns the columns of --plot, if it is given.
 static Expected<std::optional<sweep::PlotColumns>> givenPicture() {
   if (Picture.getNumOccurrences() == 0)
     return std::nullopt;
@@ -236,7 +236,7 @@ static Expected<std::optional<sweep::PlotColumns>> givenPicture() {
   return std::optional(std::move(*Read));
 }
 
-/// That options go together which do not need the job.
+/// Checks that options fit together, as far as no job is needed.
 static Error checkOptions(const sweep::LaunchOptions &Launch, bool HasPicture) {
   if (!Progress.empty() && Progress != "json")
     return createStringError("--progress: json");

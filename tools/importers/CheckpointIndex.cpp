@@ -94,7 +94,7 @@ static std::vector<std::string> namesOfOthers(const json::Object &Weights,
   return Others;
 }
 
-/// Nothing if it is damaged, or has NaN, which is not in JSON.
+/// Returns nothing if it is damaged, or has NaN, which is not in JSON.
 static std::optional<json::Value> parse(StringRef Text) {
   Expected<json::Value> Read = json::parse(Text);
   if (Read)

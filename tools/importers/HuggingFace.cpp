@@ -48,7 +48,7 @@ const ForeignValue &ConfigImporter::textPart() const {
   return Root;
 }
 
-/// Whether \p V or all its elements are words of \p Words.
+/// Returns whether \p V or all its elements are words of \p Words.
 static bool isAnyOf(const ForeignValue &V, ArrayRef<StringRef> Words) {
   if (V.Is == ForeignValue::Kind::List)
     return all_of(*V.Elements,
@@ -58,7 +58,7 @@ static bool isAnyOf(const ForeignValue &V, ArrayRef<StringRef> Words) {
                                               : StringRef(V.print()));
 }
 
-/// Whether all classes read a key with this value alike.
+/// Returns whether all classes read a key with this value alike.
 static bool isAlike(const Mapping &Map, const ForeignValue::Member &M) {
   return all_of(Map.alike(), [&](const auto &Known) {
     return (Known.getKey() != M.Key.Text &&

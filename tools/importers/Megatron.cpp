@@ -159,8 +159,8 @@ std::optional<MegatronArguments> MegatronImporter::readInput() {
   return MegatronArguments{readFlags(Read, All.range())};
 }
 
-/// Whether as many keys are used as are unknown and not off. If not, reports
-/// which format has the keys.
+/// Returns whether at least as many keys are used as are unknown and not off.
+/// If not, reports which format has the keys.
 bool MegatronImporter::isOfMegatron(const Mapping &Page,
                                     const ForeignValue &Flags) {
   const auto Count = [&](Mapping::Fate Fate) {

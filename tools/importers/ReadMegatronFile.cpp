@@ -77,8 +77,8 @@ static ForeignValue argumentOf(const ForeignValue &V) {
   return ForeignValue::of(std::move(Elements), V.Range);
 }
 
-/// Where a file that another one names is: relative to that, or beside it;
-/// nothing if it is not there.
+/// Returns where a file that another one names is: relative to that, or beside
+/// it; nothing if it is not there.
 std::optional<std::string> YamlArguments::pathOf(StringRef Name) const {
   for (StringRef Relative : {Name, path::filename(Name)}) {
     SmallString<128> Path(Folder);
@@ -247,7 +247,7 @@ static ForeignValue attributeOf(const ForeignValue &V) {
 /// names.
 static void flatten(const ForeignValue &Object, Members &To) {
   for (const ForeignValue::Member &M : *Object.Members) {
-    // What is called, and arguments without a name.
+    // The callee, and arguments without a name.
     if (M.Key.Text == "call" || StringRef(M.Key.Text).starts_with("arg"))
       continue;
     // Bridge has a function for each kind of precision.

@@ -55,8 +55,8 @@ bool Translator::isOmitted(StringRef Key, const ForeignValue &V) {
   return Default && Formulas.evaluate(*Default).print() == V.print();
 }
 
-/// Whether a job can have the value. Texts of the input are words of the job
-/// only where a page says so.
+/// Returns whether a job can have the value. Texts of the input are words of
+/// the job only where a page says so.
 static bool isWritable(const ForeignValue &V) {
   const bool IsForeignText =
       V.Is == ForeignValue::Kind::Text && V.Range.isValid() && !V.IsFormula;

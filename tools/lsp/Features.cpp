@@ -34,8 +34,8 @@ const KeyEntry *Server::findKey(StringRef Section, StringRef Name) const {
 
 namespace {
 
-/// Where a byte is in a text that need not be a whole file: what someone types
-/// has open sections most of the time.
+/// The context of a byte in a text that need not be a whole file: while someone
+/// types, sections are open most of the time.
 struct Context {
   StringRef Section;       ///< keyword of the innermost section; empty outside
   StringRef Key;           ///< that the byte is the value of; empty if of none

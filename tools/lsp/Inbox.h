@@ -27,7 +27,7 @@ public:
   /// Waits for the next message; nothing at the end.
   std::optional<std::string> next();
   bool isEmpty();
-  /// Whether a message that waits cancels the request \p Message.
+  /// Returns whether a message that waits cancels the request \p Message.
   bool isCancelled(llvm::StringRef Message);
 
 private:

@@ -194,7 +194,7 @@ void Server::change(Document &D, const json::Array &Changes) {
   }
 }
 
-/// Whether the text has what makes it a job rather than a page of models.
+/// Returns whether the text is a job rather than a page of models.
 static bool isJob(const ast::File &File) {
   return any_of(File.Items, [](const ast::Item &I) {
     const auto *S = std::get_if<ast::Section>(&I.Node);

@@ -53,9 +53,9 @@ public:
   void checkChanged();
   /// Answers a request that the client has cancelled.
   void cancel(llvm::StringRef Message);
-  /// Whether the client has sent `exit`.
+  /// Returns whether the client has sent `exit`.
   bool isOver() const { return IsOver; }
-  /// Whether it has sent `shutdown` before.
+  /// Returns whether it has sent `shutdown` before.
   bool isShutDown() const { return IsShutDown; }
 
 private:
@@ -71,7 +71,7 @@ private:
       int64_t Peak;               ///< bytes of one rank
     };
     std::optional<Job> Derived;
-    /// What was found in the last check, by URI.
+    /// Findings of the last check, by URI.
     std::map<std::string, std::vector<llvm::json::Object>> Found;
   };
   using Object = llvm::json::Object;

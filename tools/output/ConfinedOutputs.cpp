@@ -8,7 +8,7 @@ using namespace llvm;
 
 namespace foretrace {
 
-/// Whether \p Path leads out of the folder it is relative to.
+/// Returns whether \p Path leads out of the folder it is relative to.
 static bool leadsOutside(StringRef Path) {
   SmallString<128> Plain(Path);
   sys::path::remove_dots(Plain, /*remove_dot_dot=*/true);
@@ -25,7 +25,7 @@ SourceRange ConfinedOutputs::findPlace() const {
   return Emit.Range;
 }
 
-/// Whether a value put a folder into a path; reports it.
+/// Returns whether a value added a folder to a path; reports it.
 bool ConfinedOutputs::hasPathFromValue() {
   for (const ir::NamedAttribute &Option : Emit.Options.Fields) {
     const EmitOption *Known = Format.findOption(Option.Name);

@@ -8,11 +8,11 @@
 
 namespace foretrace {
 
-/// What a step has come to.
+/// The result of a step.
 struct Exchange {
   std::error_code Failed; ///< then all is as it was, unless Stranded
   bool HasOld = false;    ///< what was there is where the new one came from
-  /// Where what was there is, if a failed step could not be taken back.
+  /// Path of the old files if a failed step could not be undone.
   std::string Stranded;
 };
 

@@ -119,7 +119,7 @@ StringRef FileOutputs::folderOf(StringRef Path) {
   return It->second;
 }
 
-/// That the file at \p Path, if there is one, may be replaced.
+/// Checks that the file at \p Path, if there is one, may be replaced.
 static Error checkReplaced(StringRef Path, const sys::fs::file_status &Old,
                            const InputFiles &Inputs) {
   if (is_directory(Old))

@@ -20,7 +20,7 @@ namespace foretrace {
 /// How files are written.
 struct OutputOptions {
   bool ShowsProgress = false;
-  /// What was committed survives a loss of power.
+  /// Committed files survive a loss of power.
   bool IsDurable = false;
   /// Threads that write files; 0: as many as there are processors.
   unsigned Threads = 0;
@@ -29,7 +29,7 @@ struct OutputOptions {
   uint64_t MaxBytes = UINT64_MAX;
 };
 
-/// That files are not written since they have too many bytes.
+/// The error that files are not written since they have too many bytes.
 class OutputLimit final : public llvm::ErrorInfo<OutputLimit> {
 public:
   static char ID;
@@ -63,8 +63,8 @@ public:
     const StagedFile *Staged = nullptr;
   };
 
-  /// Files go to \p Folder, or where we stand if it is empty. A \p Stream,
-  /// unless empty, takes the first file in their place. None of \p Inputs is
+  /// Writes files to \p Folder, or to the working directory if it is empty. A
+  /// \p Stream, unless empty, takes the first file instead. No input is
   /// replaced.
   FileOutputs(std::string Folder, std::string Stream, OutputOptions Options,
               InputFiles Inputs = {});
@@ -74,7 +74,7 @@ public:
   addAll(uint64_t Count, llvm::function_ref<std::string(uint64_t)> Name,
          llvm::function_ref<void(uint64_t, OutputStream &)> Write) override;
 
-  /// What none of the files replaces.
+  /// Returns the inputs, which no file replaces.
   InputFiles &inputs() { return Inputs; }
 
   /// Gives all files their names, or none: after an error all is as it was,
@@ -116,7 +116,7 @@ private:
   llvm::BumpPtrAllocator PathMemory;
   llvm::StringSet<>
       Names; ///< of Files that get one, by their folder's identity
-  llvm::StringSet<> Above; ///< identities of folders that they stand in
+  llvm::StringSet<> Above; ///< identities of folders that contain them
   std::atomic<uint64_t> Written = 0; ///< or to be, of staged files
   uint64_t Limit = UINT64_MAX;       ///< of Written, in the last writeAll()
   std::vector<std::string> LeftOut;
@@ -130,11 +130,11 @@ llvm::Error writeFile(llvm::StringRef Path, const OutputOptions &Options,
 /// Reports why files were not written.
 void reportOutput(llvm::Error E, SourceRange Where, DiagnosticEngine &Diags);
 
-/// Whether the folder of the file `-o` \p Path is there; reports if not. A path
-/// that ends in `/` is a folder, which is made.
+/// Returns whether the folder of the file `-o` \p Path is there; reports if
+/// not. A path that ends in `/` is a folder, which is made.
 bool hasFolder(llvm::StringRef Path, DiagnosticEngine &Diags);
 
-/// Whether \p Path is standard output, a device or a pipe.
+/// Returns whether \p Path is standard output, a device or a pipe.
 bool isStream(llvm::StringRef Path);
 
 } // namespace foretrace

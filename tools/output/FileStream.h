@@ -18,8 +18,8 @@ namespace foretrace {
 /// takes long. Any thread may report.
 class Progress {
 public:
-  /// Of \p Files files, of which \p First is the first. \p IsWanted or not, a
-  /// terminal or not.
+  /// Shows progress, if \p IsWanted and on a terminal, over \p Files files, the
+  /// first of which is \p First.
   Progress(bool IsWanted, llvm::StringRef First, uint64_t Files);
   /// Removes what it has shown.
   ~Progress();

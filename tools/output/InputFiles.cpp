@@ -27,7 +27,7 @@ void InputFiles::add(StringRef Path) {
 }
 
 void InputFiles::add(const SourceFiles &Sources) {
-  // What is in no file has a name that is none, such as `<command line>`.
+  // Texts from no file have names such as `<command line>`.
   const unsigned Count = Sources.forRenderer().getNumBuffers();
   for (unsigned I = 1; I <= Count; ++I) {
     const StringRef Name = Sources.name(static_cast<FileId>(I));

@@ -23,15 +23,15 @@ public:
   /// of them.
   llvm::Error check(llvm::StringRef Path,
                     const llvm::sys::fs::file_status &At) const;
-  /// The same of \p Path as it is now.
+  /// Checks \p Path with its current status.
   llvm::Error check(llvm::StringRef Path) const;
 
 private:
-  /// What each was read as.
+  /// The path by which each was read.
   std::map<llvm::sys::fs::UniqueID, std::string> Names;
 };
 
-/// That an output would replace an input.
+/// The error that an output would replace an input.
 class OverwritesInput final : public llvm::ErrorInfo<OverwritesInput> {
 public:
   static char ID;

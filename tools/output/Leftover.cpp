@@ -14,7 +14,7 @@ static std::atomic<bool> Ending = false;
 static Leftover *Newest = nullptr; ///< under the lock
 static thread_local bool IsHolding = false;
 
-/// What ends a process, but for SIGKILL.
+/// Signals that end a process, except SIGKILL.
 static constexpr int Deadly[] = {
     SIGHUP,  SIGINT,  SIGQUIT, SIGILL,    SIGTRAP,   SIGABRT, SIGBUS,
     SIGFPE,  SIGSYS,  SIGUSR2, SIGSEGV,   SIGPIPE,   SIGALRM, SIGTERM,

@@ -31,7 +31,7 @@ protected:
   Leftover() = default;
   ~Leftover() = default;
 
-  /// Whether the process is about to end: nothing new shall be opened.
+  /// Returns whether the process is about to end: nothing new shall be opened.
   static bool isEnding();
 
   /// From now on a signal removes it. Call it with signals held since before

@@ -204,7 +204,7 @@ Error StagingFolder::commit() {
   if (K == Kind::Beside) {
     const std::error_code EC = sys::fs::rename(Path, Target);
     IsWhole = !EC;
-    // What is in a target that somebody has made in the meantime stays.
+    // Files stay in a target that somebody has made in the meantime.
     if (EC && !sys::fs::exists(Target))
       return createFileError(Target, EC);
   }
@@ -265,8 +265,8 @@ void StagingFolder::remove() noexcept {
       return;
 }
 
-/// Whether nothing is left. Allocates nothing unless asked what is \p Left: a
-/// handler must not.
+/// Returns whether all files were removed. Allocates nothing without \p Left,
+/// which receives the others: a handler must not.
 bool StagingFolder::removeAll(std::vector<std::string> *Left) noexcept {
   char File[PATH_MAX + 1]; // the folder's path ends in a `/` here
   if (Path.size() >= sizeof(File))
@@ -312,8 +312,8 @@ std::string identityOf(StringRef Path) {
     else
       Missing.push_back(Part);
   }
-  // Not what the system counts files by: it must not change once we have made
-  // what is missing.
+  // The key is not the system's file id: it must stay the same once the missing
+  // folders are made.
   SmallString<256> Real;
   if (sys::fs::real_path(There, Real))
     Real = There;

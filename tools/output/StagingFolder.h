@@ -26,9 +26,9 @@ public:
   static llvm::ErrorOr<std::unique_ptr<NewFolder>> make(llvm::StringRef Path);
   ~NewFolder();
 
-  /// Something stands in it. Needs a SignalHold.
+  /// Keeps the folder, as it is in use. Needs a SignalHold.
   void keep();
-  /// Where it stands; empty: where we do.
+  /// Returns its parent; empty: the working directory.
   llvm::StringRef parent() const { return llvm::sys::path::parent_path(Path); }
 
 private:
@@ -42,37 +42,37 @@ private:
 /// A file that is being written where it is not yet to be.
 struct StagedFile {
   llvm::StringRef Name;
-  /// What it replaces, whose owner and mode it gets.
+  /// The file that it replaces, whose owner and mode it gets.
   std::optional<llvm::sys::fs::file_status> Old;
 
 private:
   friend class StagingFolder;
   bool IsPlaced = false; ///< it has its name
-  bool HasOld = false;   ///< then what it replaces stands in its place
-  bool IsLeft = false;   ///< what stands in its place is not to be removed
+  bool HasOld = false;   ///< then the staged file is the old one
+  bool IsLeft = false;   ///< the staged file is not to be removed
   /// A list, not a vector: it can be read, by a handler of signals, while it
   /// grows.
   std::atomic<StagedFile *> Next = nullptr;
 };
 
-/// Where the files of a folder, the target, stand until they are complete. A
-/// folder beside the target takes its place, all files at once. If there is a
-/// target already the folder stands in it, and the files are renamed; to make
-/// and remove a folder takes longer than to write a small file, so a file alone
-/// gets by without. Removed, with the files, when it is destroyed; if the
-/// process is killed, by the next one that makes a folder beside it.
+/// A folder for the files of another one, the target, until they are complete.
+/// If there is no target, the folder is made beside it and renamed, with all
+/// files at once. Otherwise it is made in the target, and each file is renamed;
+/// a single file needs no folder, which would take longer than the file. The
+/// destructor removes it with its files; if the process was killed, the next
+/// one that makes a folder beside it does.
 class StagingFolder final : public Leftover {
 public:
-  /// Makes one in \p Target, which is empty for where we stand, or in its
-  /// parent if there is no target. \p IsForOne: for files that are written one
-  /// after the other.
+  /// Makes a folder in \p Target, which is empty for the working directory, or
+  /// in its parent if there is no target. \p IsForOne: for files that are
+  /// written one after the other.
   static llvm::ErrorOr<std::unique_ptr<StagingFolder>>
   make(llvm::StringRef Target, bool IsForOne);
   ~StagingFolder();
 
-  /// Whether there was no target.
+  /// Returns whether there was no target.
   bool isBesideTarget() const { return K == Kind::Beside; }
-  /// Whether several threads may write to it.
+  /// Returns whether several threads may write to it.
   bool isFolder() const { return K != Kind::None; }
   /// Announces a file. \p Name outlives the folder.
   const StagedFile *add(llvm::StringRef Name,

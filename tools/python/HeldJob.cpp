@@ -33,7 +33,7 @@ CallOutcome outcomeOf(const DiagnosticEngine &Diags,
   return Out;
 }
 
-/// Whether a block allows errors, so that they are not those of the job.
+/// Returns whether a block allows errors, which the job then does not have.
 static bool allowsErrors(const ir::Spec &Job) {
   return any_of(Job.Emits, [](const ir::EmitSpec &E) {
     const Backend *Format = findBackend(E.Backend);
@@ -106,7 +106,7 @@ std::vector<ir::EmitSpec> HeldJob::blocksOf(const BlockRequest &Asked,
   return Blocks;
 }
 
-/// How blocks of a job are emitted.
+/// Returns the options to emit blocks of a job.
 static driver::EmitterOptions emitterOptions(Compiler &Session,
                                              const JobSource &Of) {
   driver::EmitterOptions Options =

@@ -21,7 +21,7 @@ struct JobSource {
   FrontendOptions options() const;
 };
 
-/// What a call reported.
+/// Diagnostics of a call.
 struct CallOutcome {
   std::string Diagnostics; ///< an object of JSON in each line
   std::string Text;        ///< the same for people, if there are errors

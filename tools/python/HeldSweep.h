@@ -33,7 +33,7 @@ struct SweepRejection {
   int64_t Count, Example;
 };
 
-/// What was found, by ascending numbers of points.
+/// Results of a sweep, by ascending numbers of points.
 struct SweepFindings {
   int64_t NumPoints = 0, NumAccepted = 0;
   std::vector<int64_t> Ids; ///< of the points that are kept

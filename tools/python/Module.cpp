@@ -96,7 +96,7 @@ static py::array_t<int64_t> toPython(std::vector<int64_t> &&Values) {
                               Own->data(), Owner);
 }
 
-/// What a sweep found; its columns are moved out of it.
+/// Returns the results of a sweep; its columns are moved out of it.
 static py::dict takeFindings(HeldSweep &Sweep) {
   SweepFindings &Found = Sweep.findings();
   py::list Columns, Axes, Rejected;

@@ -56,14 +56,14 @@ void Calibration::take(const SeenRow &Seen) {
 
   takeStep(Of, Seen, *Duration);
   takeExperts(Of, Seen);
-  // What a combined call takes is not known of its parts.
+  // The time of a combined call can't be split among its parts.
   const bool IsCombined =
       Of.From.isFused() ||
       (Index + 1 < Planned->size() && (*Planned)[Index + 1].From.isFused());
   takeMessages(Of, Seen, *Duration, IsCombined);
 }
 
-/// What a call was seen to move: as many rows as the router sent.
+/// Returns the message of a call as it was seen: with the router's rows.
 static TraceMessage messageOf(const SubOperation &Planned,
                               const SeenCall &Seen) {
   Elements Count(1);

@@ -21,8 +21,8 @@ struct FittedLine {
 struct Point {
   double X, Y; ///< Y in ns
 };
-/// What takes less, in ns, no clock has measured: relative errors of it say
-/// nothing.
+/// The shortest time, in ns, that clocks measure: relative errors of shorter
+/// ones mean nothing.
 constexpr double LeastTime = 1;
 /// Least squares of relative errors, neither number negative. Points that are
 /// all of one x say nothing of the start: 0. Points below LeastTime are left

@@ -9,7 +9,7 @@ namespace foretrace::runs {
 
 namespace {
 
-/// How the traces differ from a job.
+/// Differences of the traces from a job.
 struct JobFit {
   size_t Divergences = 0;
   /// The first divergence in a number of elements.
@@ -26,7 +26,7 @@ static std::optional<int64_t> countOf(const Divergence &D,
   return Sizes.front();
 }
 
-/// Nothing if \p Job is no legal one.
+/// Compares traces with \p Job; nothing if it is not legal.
 static std::optional<JobFit> fit(CompiledJob &Job,
                                  megatron::Instrumentation How,
                                  ArrayRef<TraceFile> Traces) {
@@ -60,7 +60,7 @@ public:
 
   void tryValue(const vary::ValueKey &K, int64_t Value);
   void tryEven(const vary::ValueKey &K);
-  /// Whether there is anything to explain in what is read of the traces.
+  /// Returns whether the traces have divergences that need an explanation.
   bool hasDivergences() const { return Planned.Divergences > 0; }
 
   std::vector<Hint> Best;
@@ -86,7 +86,7 @@ std::optional<JobFit> Search::fitWith(const vary::ValueKey &K,
 }
 
 void Search::tryValue(const vary::ValueKey &K, int64_t Value) {
-  // What explains the run leaves hardly any; what is nearer leaves many.
+  // The right value leaves hardly any divergences, a nearer one still many.
   constexpr size_t MuchBetter = 10;
   const std::optional<JobFit> F = fitWith(K, Value);
   if (!F || F->Divergences * MuchBetter > Planned.Divergences)

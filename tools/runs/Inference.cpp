@@ -262,7 +262,7 @@ std::vector<std::string> Inference::contradictions(const ir::Spec &S) const {
                      Said + " in the job")
                         .str());
   };
-  // What a trace states may be any number.
+  // A trace may state any number.
   const auto Product = [](int64_t A, int64_t B) {
     const std::optional<int64_t> Fits = llvm::checkedMul(A, B);
     return Fits ? std::to_string(*Fits) : std::string("more than 2^63 - 1");

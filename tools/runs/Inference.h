@@ -21,8 +21,8 @@ public:
   llvm::Error takeFile(llvm::StringRef Path);
   /// Takes those of files and folders. An error if they have no row.
   llvm::Error takeFiles(const std::vector<std::string> &Given);
-  /// Where traces contradict each other, or are none: `file:line: what`. The
-  /// first of each kind in a file, and how many there are.
+  /// Contradictions between traces, and files that are none: `file:line: what`.
+  /// The first of each kind in a file, and how many there are.
   llvm::ArrayRef<std::string> doubts() const { return Doubts; }
 
   /// Writes a `.fore` file: what follows from the rows is stated, what does not
@@ -44,7 +44,7 @@ private:
   void writeTrain(llvm::raw_ostream &OS) const;
   void writeParallel(llvm::raw_ostream &OS) const;
   bool isWhole() const;
-  /// Whether tp is more than 1: v1 logs calls of one rank, but none of experts.
+  /// Returns whether tp > 1: v1 logs calls of one rank, but none of experts.
   bool isSplit() const {
     return HasLinearCalls || (HasExpertCalls && HasTensorCalls);
   }
@@ -67,7 +67,7 @@ private:
   bool HasScattered = false; ///< gradients, whose rows then have no shape
 };
 
-/// Whether the file has the arguments that a run prints, not a trace.
+/// Returns whether the file has the arguments that a run prints, not a trace.
 bool isLogFile(llvm::StringRef Path);
 
 } // namespace foretrace::runs

@@ -91,7 +91,7 @@ void LogMatcher::visit(
   }
 }
 
-/// Compares what stands behind each \p Prefix. Reports if it stands nowhere.
+/// Compares the text behind each \p Prefix. Reports if there is no such prefix.
 void LogMatcher::say(StringRef Prefix, StringRef Pattern,
                      llvm::ArrayRef<std::string> Expected) {
   bool IsSaid = false;

@@ -14,7 +14,7 @@
 
 namespace foretrace::runs {
 
-/// Where a log says something else than the plan.
+/// A place where a log differs from the plan.
 struct LogDifference {
   size_t Offset; ///< in the text; npos if it is not said at all
   std::string What, Expected, Seen;
@@ -26,7 +26,7 @@ struct LogSummary {
   int64_t Steps = 0;       ///< that were timed
 };
 
-/// Whether \p Text is such a log.
+/// Returns whether \p Text is the log of a run.
 bool isLog(llvm::StringRef Text);
 
 /// Reports how \p Text differs from what a run of \p J logs.

@@ -66,8 +66,8 @@ void Matcher::startIteration() {
   Forward.clear();
 }
 
-/// A row that is missing is told of where it should stand: below the one that
-/// it follows.
+/// Reports a missing row at the place where it should be: below the one that it
+/// follows.
 void Matcher::endIteration() {
   int64_t Above = Before;
   for (size_t I = 0; I < Rows.size(); ++I) {
@@ -91,10 +91,10 @@ void Matcher::endIteration() {
   ++Iterations;
 }
 
-/// Whether a row is one of the next iteration: it is one of the first, and this
-/// iteration is nearly over if the row was there before, or over and done. What
-/// says that it is later than all before is neither a copy nor late, so more
-/// rows may be missing in between.
+/// Returns whether a row belongs to the next iteration: it is one of the first,
+/// and this iteration is nearly over if it has such a row already, else
+/// completely. A row later than all before it is neither a copy nor late, so
+/// more rows may be missing in between.
 bool Matcher::beginsAgain(size_t Index, const SeenRow &Seen) const {
   constexpr size_t Few = 2, Many = 8;
   const size_t Left = Rows.size() - Next;
@@ -193,7 +193,7 @@ void Matcher::checkTime(const TraceRow &Wanted, const SeenRow &Seen,
     Clock.take(Seen, Here.Line, IsInOrder && Wanted.From.isFused());
 }
 
-/// Whether a text is the shape that \p Wanted has, however many rows R is.
+/// Returns whether a text is the shape \p Wanted, with any number of rows R.
 static bool isShape(const std::optional<LoggedTensor> &Wanted, StringRef Seen) {
   if (!Wanted)
     return Seen == "None";

@@ -19,12 +19,12 @@ struct Divergence {
   diag::Id Kind = diag::RunMissingRow;
   std::string Text;
   SourceRange Why; ///< what of the job the expectation comes from
-  // What follows is empty or 0 for the whole file.
+  // The following members are empty or 0 for the whole file.
   std::string Op = {}; ///< of the row
   /// The group of the row or call; null if it is not a known one.
   const ir::ProcessGroup *Group = nullptr;
   std::string Expected = {}, Seen = {}; ///< of a field
-  /// The same, of a number or of the sizes of a shape; R is -1.
+  /// The field as a number or as the sizes of a shape; R is -1.
   llvm::SmallVector<int64_t, 4> ExpectedNumbers = {}, SeenNumbers = {};
   size_t Place = 0; ///< of the row among all that are expected
 
@@ -54,7 +54,7 @@ public:
   void take(const SeenRow &Seen, int64_t Line);
   /// A line that is no row, though it may have been meant as one.
   void skip(int64_t Line) {
-    if (Unread.size() < Rows.size()) // more stand for no row
+    if (Unread.size() < Rows.size()) // more have no row
       Unread.insert(Line);
   }
   /// After the last row.
@@ -62,11 +62,11 @@ public:
 
   int64_t iterations() const { return Iterations; }
   int64_t taken() const { return Taken; }
-  /// Where iteration \p I from 0 begins; the line after the last row if there
-  /// are only so many.
+  /// Returns the line where iteration \p I from 0 begins; the line after the
+  /// last row if there are only so many.
   int64_t beginOf(int64_t I) const { return Begins[static_cast<size_t>(I)]; }
-  /// What a router sent to this rank: in order, forward calls of all
-  /// micro-batches of all iterations.
+  /// Returns the rows that a router sent to this rank: forward calls of all
+  /// micro-batches of all iterations, in order.
   llvm::ArrayRef<ReceivedRows> received() const { return Received; }
 
 private:
@@ -126,7 +126,7 @@ private:
   Divergence Here; ///< where the next one would be
   int64_t Iterations = 0, Taken = 0;
   std::vector<ReceivedRows> Received;
-  /// What was received forward, by micro-batch and chunk.
+  /// Rows received forward, by micro-batch and chunk.
   std::map<std::pair<int64_t, int64_t>, std::vector<ReceivedRows>> Forward;
 };
 

@@ -86,7 +86,7 @@ bool RowClock::hasLongCall(const SeenRow &Row, int64_t Line) {
   return false;
 }
 
-/// One after the other, while the row lasts.
+/// Takes calls one after the other, while the row lasts.
 void RowClock::takeCalls(const SeenRow &Row, const Span &At) {
   double Done = At.Begin;
   for (size_t I = 0; I < Row.Calls.size(); ++I) {

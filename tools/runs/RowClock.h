@@ -24,7 +24,7 @@ public:
   void take(const SeenRow &Row, int64_t Line, bool IsFused);
   /// After the last row.
   void finish();
-  /// Whether \p Row says that it came after all that were taken.
+  /// Returns whether \p Row began after all that were taken.
   bool isAfterAll(const SeenRow &Row) const;
 
   /// Clocks tell 0.01 ms, and the device's, which durations are of, is not the

@@ -75,7 +75,7 @@ void RunChecker::takeReceived(const TraceFile &File, const Matcher &M) {
     Received.erase(Rank);
 }
 
-/// Whether what \p Rows says at \p Call is not what it mostly says.
+/// Returns whether \p Rows differ at \p Call from most other calls.
 static bool isOdd(ArrayRef<ReceivedRows> Rows, size_t Call) {
   std::vector<int64_t> Counts;
   for (const ReceivedRows &R : Rows)

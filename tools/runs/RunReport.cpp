@@ -29,7 +29,7 @@ std::vector<Communicators::First> Communicators::list() const {
   return Out;
 }
 
-/// One that is of no source, but of \p At.
+/// Returns a diagnostic without a place in a source, at \p At.
 template <typename... Ts>
 static Diagnostic makeFinding(diag::Id Id, ArtifactPlace At,
                               const Ts &...Arguments) {
@@ -150,7 +150,7 @@ std::vector<RowColumn> RunReport::columns() {
           {"message"}, {"expected"},   {"seen"},  {"planned_by"}};
 }
 
-/// As `emit megatron` spells it.
+/// Returns the dialect as `emit megatron` spells it.
 static StringRef dialectOf(const CheckSummary &S) {
   static constexpr StringLiteral Spellings[] = {
 #define DIALECT(ENUMERATOR, SPELLING, DOC) SPELLING,

@@ -14,7 +14,7 @@
 
 namespace foretrace::runs {
 
-/// Where each communicator of a run first left the plan.
+/// The place where each communicator of a run first left the plan.
 class Communicators {
 public:
   explicit Communicators(const ir::RankMap &Map) : Map(Map) {}
@@ -47,7 +47,7 @@ struct AlikeTraces {
   size_t Omitted = 0;                  ///< more of each trace
 };
 
-/// What was checked.
+/// Counts of what was checked.
 struct CheckSummary {
   /// All of those below World that are not in \p Seen are missing.
   void setRanks(const std::set<int64_t> &Seen);
@@ -60,7 +60,7 @@ struct CheckSummary {
   bool IsLog = false; ///< of one terminal, not traces of ranks
 };
 
-/// Is told what is found, what says most first.
+/// Receives the findings of a run, the most telling first.
 class RunReport {
 public:
   /// Ranges of the job are of \p Sources.
@@ -74,7 +74,7 @@ public:
   void omitCommunicators(size_t Count);
   void finish(const CheckSummary &S);
 
-  /// What a client of rows prints.
+  /// Returns the columns that a client of rows prints.
   static std::vector<RowColumn> columns();
 
 private:
@@ -87,7 +87,7 @@ private:
 
 /// Prints a line for people: what was checked, and how many divergences it has.
 void printSummary(const CheckSummary &S, llvm::raw_ostream &OS);
-/// The same as one JSON object.
+/// Prints the summary as one JSON object.
 void printSummaryJSON(const CheckSummary &S, llvm::raw_ostream &OS);
 
 } // namespace foretrace::runs

@@ -28,7 +28,7 @@ public:
 private:
   void readKey(const ast::Assignment &A, Allowance &Out);
   void readKind(const ast::Expr &E, Allowance &Out);
-  /// What stands in a list, or alone.
+  /// Returns the elements of a list, or the only value.
   static std::vector<const ast::Expr *> elements(const ast::Expr &E);
 
   DiagnosticEngine &Diags;
@@ -46,7 +46,7 @@ std::vector<const ast::Expr *> ToleranceReader::elements(const ast::Expr &E) {
   return Out;
 }
 
-/// Whether it is one of those that are wrong with a run.
+/// Returns whether it is one of those that are wrong with a run.
 static bool isDivergence(diag::Id Id) {
   return Id / diag::MaxRows ==
              static_cast<unsigned>(diag::DiagnosticTable::Runs) &&

@@ -32,7 +32,7 @@ public:
   Expected<std::optional<StringRef>> next();
   /// The number of the line last read, from 1.
   int64_t line() const { return Line; }
-  /// Whether the last line has no end: the file was cut off.
+  /// Returns whether the last line has no end: the file was cut off.
   bool isCutOff() const { return IsCutOff; }
 
 private:

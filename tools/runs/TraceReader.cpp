@@ -46,7 +46,7 @@ public:
   }
 
 private:
-  /// Where `key=` begins, at the start or after a comma.
+  /// Returns where `key=` begins, at the start or after a comma.
   size_t position(StringRef Key) const {
     // Mostly it is the one that comes next.
     const size_t Comma = Rest.starts_with(",");
@@ -69,7 +69,7 @@ llvm::Error fail(const llvm::Twine &Text) {
   return llvm::createStringError(Text);
 }
 
-/// What a key has for a value.
+/// The kind of value that a key has.
 enum class Holds : unsigned char { Text, Number };
 struct Key {
   llvm::StringLiteral Name;
@@ -125,7 +125,7 @@ llvm::Error checkFields(StringRef Text, llvm::ArrayRef<Key> Keys) {
   return llvm::Error::success();
 }
 
-/// Whether both are times; \p Of says what of.
+/// Checks that both are times; \p Of names what they are times of.
 llvm::Error checkTimes(StringRef Duration, StringRef Timestamp,
                        const llvm::Twine &Of) {
   if (std::string Why = whyNoTime(Duration, MaxDuration); !Why.empty())
@@ -244,7 +244,7 @@ static bool readIndex(StringRef Text, int64_t &Into) {
   return true;
 }
 
-/// What stands before the calls of a row.
+/// Parses the fields before the calls of a row.
 static llvm::Error parseFields(StringRef Text, SeenRow &Row) {
   if (llvm::Error E = checkFields(Text, RowKeys))
     return E;

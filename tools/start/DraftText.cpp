@@ -11,7 +11,7 @@ using namespace llvm;
 
 namespace foretrace::start {
 
-/// Whether \p Key has no effect in \p Of: it is of an axis of size 1.
+/// Returns whether \p Key has no effect in \p Of: it is of an axis of size 1.
 static bool isIdle(StringRef Key, const FoundLayout &Of) {
   const bool IsAlone = Of.find("parallel.tp") == "1";
   if (Key == "parallel.sequence_parallel" || Key == "parallel.tp_comm_overlap")
@@ -24,7 +24,7 @@ static bool isIdle(StringRef Key, const FoundLayout &Of) {
          Of.find(Key) == "1";
 }
 
-/// Whether \p Key has the value that it has without being set.
+/// Returns whether \p Value is the default of \p Key.
 static bool isDefault(StringRef Key, StringRef Value, const FoundLayout &Of) {
   static constexpr StringLiteral AreOne[] = {"parallel.tp", "parallel.cp",
                                              "parallel.pp", "parallel.vpp",

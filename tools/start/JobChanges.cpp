@@ -100,7 +100,7 @@ std::vector<Region> ChangeSearch::singles() const {
   return All;
 }
 
-/// What \p L sets otherwise than the job.
+/// Returns the keys that \p L sets to other values than the job.
 std::vector<std::string> ChangeSearch::keysOf(const FoundLayout &L) const {
   std::vector<std::string> Keys;
   for (const auto &[Choice, Option] : zip_equal(Axes.Choices, L.Options))
@@ -134,14 +134,14 @@ ChangeSearch::measure(ArrayRef<std::string> Keys) const {
   return IsGood ? std::optional(std::move(*M)) : std::nullopt;
 }
 
-/// Whether to save the difference between \p Time and \p As, if there is one,
-/// is not worth a key.
+/// Returns whether the difference between \p Time and \p As is too small for
+/// one more key.
 static bool isAbout(int64_t Time, int64_t As) {
   constexpr double Worth = 0.002;
   return static_cast<double>(Time) <= static_cast<double>(As) * (1 + Worth);
 }
 
-/// Whether \p Of fits, and is about as fast as \p As if that is asked for.
+/// Returns whether \p Of fits and, if that is asked for, is as fast as \p As.
 bool ChangeSearch::isAsGood(const MeasuredJob &Of,
                             const MeasuredJob &As) const {
   if (Limit && Of.Peak > *Limit)
@@ -207,7 +207,7 @@ void ChangeSearch::propose(const FoundLayout &L) {
   Out.Found.push_back({std::move(Keys), std::move(*Of), IsLossy});
 }
 
-/// All that is found in regions, the best first.
+/// Returns all layouts found in regions, the best first.
 std::vector<FoundLayout> ChangeSearch::leastOf(ArrayRef<Region> Of,
                                                StringRef Where,
                                                StringRef Metric) const {

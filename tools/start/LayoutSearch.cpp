@@ -100,7 +100,7 @@ Expected<LayoutRanking> Search::run() {
     return Why ? createStringError("no layout is legal") : Why.takeError();
   }
   if (Found.Best.empty() && !Of.Where.empty()) {
-    // None of these fits, but one like the least of them may.
+    // None of these layouts fits, but a neighbour of the smallest may.
     Expected<LayoutRanking> Least = Search(Of.Job, Of.Axes, "", "peak").run();
     if (!Least)
       return Least.takeError();

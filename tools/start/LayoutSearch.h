@@ -65,7 +65,7 @@ struct OpenJob {
 struct FoundLayout {
   std::vector<size_t> Options; ///< by choice
   std::vector<size_t> Values;  ///< by number
-  /// What it sets, `parallel.tp=4`.
+  /// The keys that it sets, `parallel.tp=4`.
   std::vector<std::string> Overrides;
   int64_t Goal = 0; ///< less is better
 

@@ -118,7 +118,7 @@ Expected<RegionResult> LayoutSweep::run(Region R, bool ReportsRefusal) const {
   Request.Entries.push_back({"minimize", Metric});
   Request.Entries.push_back(
       {"keep", "top(" + std::to_string(KeptLayouts) + ")"});
-  Request.Entries.push_back({"fits", "any"}); // Where says what must fit
+  Request.Entries.push_back({"fits", "any"}); // Where decides what fits
   DiagnosticEngine Diags;
   std::optional<SweepSpec> Spec =
       Session.readSweep(Job.Path, Options, Request, Diags);

@@ -177,7 +177,7 @@ Expected<NewJob> makeNewJob(NewJobRequest Request) {
   return Draft(std::move(Request)).make();
 }
 
-/// Whether \p S is a model on a cluster, as a job without a layout.
+/// Returns whether \p S is a model on a cluster, as a job without a layout.
 static bool lacksLayout(const ir::Spec &S) {
   const ir::ParallelSpec &P = S.Parallel;
   const bool IsModel =

@@ -10,9 +10,9 @@
 namespace foretrace::start {
 
 struct NewJobRequest {
-  /// What the model is called in comments.
+  /// Name of the model in comments.
   std::string Model;
-  /// What the job imports for it; empty if it is `Imported`.
+  /// Import of the model; empty if it is `Imported`.
   std::string ModelImport;
   std::optional<importers::ImportedJob> Imported = {};
   /// The cluster in comments, and what the job imports for it; empty if there

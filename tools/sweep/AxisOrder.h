@@ -21,7 +21,7 @@ public:
   const SweepSpec &spec() const { return Spec; }
   llvm::ArrayRef<SweepSpec::Axis> axes() const { return Spec.Axes; }
   int64_t size() const { return Size; }
-  /// How far apart points are that differ by one value of an axis.
+  /// Returns the distance of points that differ by one value of an axis.
   int64_t stride(size_t Axis) const { return Strides[Axis]; }
   /// Which value of an axis a point has.
   size_t indexAt(int64_t Point, size_t Axis) const {

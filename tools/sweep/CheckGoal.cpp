@@ -22,7 +22,7 @@ std::string peakKeyOf(const Sweep &S, CompiledJob &Job) {
 
 namespace {
 
-/// What a goal takes to be the same at all points.
+/// A property that a goal assumes to be the same at all points.
 struct Premise {
   FigureId Goal;
   StringLiteral What;

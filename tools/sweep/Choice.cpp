@@ -74,7 +74,7 @@ static bool isBefore(const Chooser::Point &A, const Chooser::Point &B) {
   return std::tie(A.Values, A.Id) < std::tie(B.Values, B.Id);
 }
 
-/// Whether \p B is nowhere better than \p A.
+/// Returns whether \p A is at least as good as \p B in all respects.
 static bool covers(const Chooser::Point &A, const Chooser::Point &B) {
   return all_of(zip_equal(A.Values, B.Values), [](const auto &Pair) {
     return std::get<0>(Pair) <= std::get<1>(Pair);

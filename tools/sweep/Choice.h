@@ -17,7 +17,7 @@ struct Goal {
 };
 Goal goalOf(const SweepSpec &S, const SweepSpec::Goal &G);
 
-/// What is kept.
+/// The points that are kept.
 struct Choice {
   SweepSpec::Kept Keeps = SweepSpec::Kept::All;
   size_t Count = 0; ///< of `Top`
@@ -32,14 +32,14 @@ struct Choice {
   /// `all`, `pareto` or `top 10`, then a line for each goal, `least memory`,
   /// and `fits any` if points that do not fit are chosen, too.
   std::string text() const;
-  /// What `text` gave; the numbers of metrics are those of \p By.
+  /// Reads what text() returns; the numbers of metrics are those of \p By.
   static llvm::Expected<Choice> read(llvm::StringRef Text);
 };
 
-/// Keeps the same points in whatever order they come. Of several that are
-/// alike in all that they are compared by, the least stands for all. Those that
-/// do not fit into the memory of their devices are dropped unless the choice
-/// takes them.
+/// Keeps the same points in whatever order they come. Of several that are equal
+/// in all that is compared, only the one with the lowest number is kept. Those
+/// that do not fit into the memory of their devices are dropped unless the
+/// choice takes them.
 class Chooser {
 public:
   explicit Chooser(Choice C) : By(std::move(C)) {}

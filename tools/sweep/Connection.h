@@ -29,7 +29,7 @@ public:
   /// Forgets the row that was found; then parameters can be bound anew.
   void reset();
 
-  /// Whether it changes nothing.
+  /// Returns whether it changes nothing.
   bool isQuery() const;
   int columns() const;
   llvm::StringRef name(int Column) const;

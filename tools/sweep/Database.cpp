@@ -31,7 +31,7 @@ Error Database::create(const Sweep &S) {
   return C.run(SQL);
 }
 
-/// How a property of the sweep in a file, \p Value, is not that of this one.
+/// Returns how a property of the sweep differs from \p Value in a file.
 static std::string whatDiffers(const SweepProperty &F, StringRef Value) {
   if (F.Name == "sources")
     return "a file, `-D` or an allowed warning has changed since";
@@ -55,7 +55,7 @@ Error Database::checkSame(const Sweep &S) {
   return Error::success();
 }
 
-/// That its points have the metrics of this version.
+/// Checks that its points have the metrics of this version.
 Error Database::checkMetrics(const Sweep &S) {
   Expected<std::vector<std::string>> Own = readMetrics(C);
   if (!Own)
@@ -66,8 +66,8 @@ Error Database::checkMetrics(const Sweep &S) {
                                     "; use another file with -o, or remove it");
 }
 
-/// That files which were read are what they were: those of the first point
-/// alone are facts of the sweep.
+/// Checks that the files that were read have not changed: those of the first
+/// point alone are facts of the sweep.
 Error Database::checkFiles() {
   Expected<SqlStatement> Rows = C.prepare("SELECT path, digest FROM files");
   if (!Rows)
@@ -227,7 +227,7 @@ Error Database::writeRows(int64_t Unit, const Tally &T,
       return C.failure("cannot be written");
   }
   const DenseSet<int64_t> Gone(Dropped.begin(), Dropped.end());
-  // What stands side by side in the file is written so.
+  // Writes points in the order of the file.
   std::vector<std::pair<int64_t, size_t>> Order;
   for (const auto &[Row, Id] : enumerate(T.Accepted))
     if (!Gone.contains(Id))

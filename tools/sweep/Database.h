@@ -35,7 +35,7 @@ public:
   static llvm::Expected<Database> open(llvm::StringRef Path, const Sweep &S);
   /// Opens what a sweep wrote, to be read.
   static llvm::Expected<Database> openExisting(llvm::StringRef Path);
-  /// The same, to add results of simulators.
+  /// Opens what a sweep wrote, to add results of simulators.
   static llvm::Expected<Database> openToCollect(llvm::StringRef Path);
   /// Makes the file at \p To of those that the shards of a sweep wrote. An
   /// error if a shard is missing, not done, or there twice, or of another

@@ -26,7 +26,7 @@ static std::string pathIn(StringRef Folder, const Twine &Name) {
   return Path.str().str();
 }
 
-/// If it is there.
+/// Removes the folder, if there is one.
 static Error removeFolder(StringRef Path) {
   if (!sys::fs::exists(Path))
     return Error::success();
@@ -48,7 +48,7 @@ public:
   /// stay as they are.
   Error link(StringRef Begun, StringRef Point);
 
-  /// Whether one of them is a script.
+  /// Returns whether one of them is a script.
   bool hasScript() const { return HasScript; }
 
 private:
@@ -143,7 +143,7 @@ private:
 
 } // namespace
 
-/// That nothing is replaced or removed that the sweep reads.
+/// Checks that no file that the sweep reads is replaced or removed.
 Error PointsFolder::checkInputs(const InputFiles &Inputs) const {
   for (const StringRef Name : {".sweep", "run.sh"})
     if (Error E = Inputs.check(in(Name)))
@@ -209,7 +209,7 @@ Error PointsFolder::claim(const std::string &Identity,
   return Error::success();
 }
 
-/// What the files of points follow from.
+/// Returns a text of all that the files of points follow from.
 static std::string identityOf(const Sweep &S, ArrayRef<std::string> Backends) {
   std::string Identity;
   for (const SweepProperty &F : propertiesOf(S))

@@ -18,7 +18,7 @@ struct EmitPointsOptions {
   InputFiles Inputs;       ///< none is replaced or removed
 };
 
-/// How that ended.
+/// The result of emitting points.
 struct EmittedPoints {
   size_t Count = 0;  ///< that were emitted now
   size_t Before = 0; ///< that were there

@@ -101,7 +101,7 @@ struct Sweep {
   /// Whether metrics that nothing reads are measured, too: a point for which one
   /// exceeds 2^63 is rejected.
   bool MeasuresAll = true;
-  /// The same of metrics that are computed point by point, for a database.
+  /// Whether unread metrics are also computed point by point, for a database.
   bool TimesAll = true;
   bool measures(size_t Metric) const {
     return MeasuresAll || llvm::is_contained(MetricsRead, Metric);
@@ -110,7 +110,7 @@ struct Sweep {
     return TimesAll || llvm::is_contained(MetricsRead, Metric);
   }
   bool IsDurable = false; ///< what is found survives a loss of power at once
-  /// What all points are read from.
+  /// The files that all points are read from.
   llvm::IntrusiveRefCntPtr<FrozenFiles> Files =
       llvm::makeIntrusiveRefCnt<FrozenFiles>();
 };

@@ -28,8 +28,8 @@ private:
 
 } // namespace
 
-/// What is known of a path, under the guard; an error if nothing is there. Null
-/// of what is no regular file: that is asked for each time.
+/// Returns the known file at a path, under the guard; an error if there is
+/// none. Null if it is not a regular file: such files are read each time.
 ErrorOr<FrozenFiles::Known *> FrozenFiles::find(StringRef Path) {
   const auto [It, IsNew] = Files.try_emplace(Path);
   Known &K = It->second;

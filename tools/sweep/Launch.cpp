@@ -46,7 +46,7 @@ struct Parts {
   Part Merge;               ///< once all shards are done
 };
 
-/// What `sbatch` answers.
+/// The jobs that `sbatch` answers.
 struct SlurmJob {
   std::string Id;
   std::string Cluster; ///< empty: the local cluster
@@ -80,8 +80,8 @@ Parts::Parts(ArrayRef<std::string> Command, StringRef Output, unsigned Count)
   append_values(Merge.Command, "-o", Output.str());
 }
 
-/// Whether \p Output has all points of \p S. An error if it is something else
-/// than their database, or has some of them: parts do not go on with it.
+/// Returns whether \p Output has all points of \p S; an error if it is anything
+/// but a database, or has only some points: parts do not continue those.
 static Expected<bool> isDone(const Sweep &S, StringRef Output) {
   if (!sys::fs::exists(Output))
     return false;
@@ -246,7 +246,7 @@ static Expected<SlurmJobs> submit(const Parts &P,
   return SlurmJobs{std::move(*Array), std::move(*Merge)};
 }
 
-/// Whether the merge has not ended.
+/// Returns whether the job of the merge still exists.
 static Expected<bool> isThere(const SlurmJobs &Jobs) {
   std::vector<std::string> Command = Jobs.squeue();
   Command.back() = "--jobs=" + Jobs.Merge.Id;

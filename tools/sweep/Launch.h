@@ -23,8 +23,8 @@ struct LaunchOptions {
   InputFiles Inputs;              ///< none is replaced
 
   bool isWanted() const { return Shards || Engine != LaunchEngine::Local; }
-  /// What the options lack, or rule out. \p ShowsMore: so does what follows the
-  /// summary.
+  /// Reports missing and contradictory options. \p ShowsMore: there is output
+  /// besides the summary.
   llvm::Error check(bool ShowsMore) const;
 };
 

@@ -28,7 +28,7 @@ static Expected<StringMap<std::string>> readFacts(StringRef Path) {
   return Facts;
 }
 
-/// That \p Path is of the sweep of \p First, and not a shard that \p Seen has.
+/// Checks that \p Path is a shard of the sweep of \p First, not yet in \p Seen.
 static Error checkShard(StringRef Path, const StringMap<std::string> &Facts,
                         StringRef FirstPath,
                         const StringMap<std::string> &First,

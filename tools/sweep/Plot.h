@@ -35,8 +35,8 @@ public:
   Plot(Plot &&) noexcept;
   ~Plot();
 
-  /// Where the page of the database at \p Path belongs: beside it, with its
-  /// stem.
+  /// Returns the path of the page for the database at \p Path: beside it, with
+  /// its stem.
   static std::string pathOf(llvm::StringRef Path);
   const std::string &pagePath() const { return PagePath; }
   /// Writes the page, of what is in the database now. The same bytes for the

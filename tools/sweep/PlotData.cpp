@@ -108,8 +108,8 @@ Error PlotData::readAxisValues() {
       });
 }
 
-/// That a column has a number at every point; a metric may be missing, but not
-/// at all of them.
+/// Checks that a column has a number at every point; a metric may be missing,
+/// but not at all of them.
 Error PlotData::checkColumn(StringRef Name) {
   Expected<int64_t> Lacking =
       C.number("SELECT count(*) > 0 AND count(" + quoted(Name, '"') +

@@ -43,7 +43,7 @@ private:
     int64_t Accepted = 0;              ///< points, on it or not
 
     bool has(int64_t X, int64_t Y) const;
-    /// One in so many of the points that are no corner is in the page.
+    /// Returns n if the page has one in n of the points that are no corners.
     int64_t interval() const;
   };
 

@@ -135,7 +135,7 @@ PointFilter::PointFilter(const Sweep &S, const AxisOrder &P,
         Reads[*AxisKeys[L.Key.Block].Inner] = true;
 }
 
-/// What a key of an axis is at some rows of a block.
+/// Fills \p Column with the values of an axis key at some rows of a block.
 void PointFilter::fillAxis(const AxisKey &K, ArrayRef<uint32_t> Rows,
                            MutableArrayRef<int64_t> Column) const {
   for (const auto &[I, Row] : enumerate(Rows))
@@ -160,7 +160,7 @@ void PointFilter::exclude(std::vector<uint32_t> &Rows) {
   Rows.resize(NumLeft);
 }
 
-/// Whether the jobs of \p Rows lack a metric that the sweep reads.
+/// Returns whether the jobs of \p Rows lack a metric that the sweep reads.
 bool PointFilter::rejectLacking(ArrayRef<uint32_t> Rows, CopyFigure Copy) {
   for (const auto &[Metric, Of] : zip_equal(MetricsRead, Lacking)) {
     int64_t First;

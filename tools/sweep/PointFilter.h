@@ -19,7 +19,7 @@ public:
 
   bool empty() const { return Code.results().empty(); }
   size_t size() const { return Code.results().size(); }
-  /// What they are made of: keys of the job, of axes and of metrics.
+  /// Returns the leaves of the expressions: keys of job, axes and metrics.
   llvm::ArrayRef<ir::ExprCode::Leaf> leaves() const { return Code.leaves(); }
 
   /// Evaluates \p Count points, of which \p Fill writes what a leaf is worth.
@@ -60,8 +60,8 @@ public:
   llvm::ArrayRef<ir::Key> jobKeys() const { return JobKeys; }
   bool reads(size_t InnerAxis) const { return Reads[InnerAxis]; }
 
-  /// How many inner points from \p First on, which is \p Id, and before \p Last
-  /// are left out together. They are counted.
+  /// Returns the number of inner points from \p First on, which is \p Id, and
+  /// before \p Last that are left out together. They are counted.
   int64_t prune(int64_t First, int64_t Last, int64_t Id);
   /// Leaves out rows for which a condition on axes does not hold.
   void exclude(std::vector<uint32_t> &Rows);

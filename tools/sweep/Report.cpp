@@ -68,7 +68,7 @@ Error evaluate(const Sweep &S, ArrayRef<int64_t> Done, unsigned Threads,
   const Engine E(S);
   Error Failed = Error::success();
   E.run(Done, Threads, [&](int64_t Unit, const Tally &T) {
-    // What could not be read is no verdict.
+    // A file that could not be read is no verdict.
     if (const std::string Unread = S.Files->failure(); !Unread.empty())
       Failed = joinErrors(std::move(Failed), createStringError(Unread));
     else if (Error Taking = Take(Unit, T, To.add(T, E.pointsOf(Unit))))
@@ -374,8 +374,8 @@ void printReasons(Compiler &Session, const Sweep &S, const Summary &Of,
     OS << Rows.size() - Most << " more reasons; see --why\n";
 }
 
-/// Whether an error is one of the value that -D gives at \p Range, not of the
-/// key.
+/// Returns whether an error is in the value that -D gives at \p Range, not in
+/// the key.
 static bool isOfValue(const SourceFiles &Sources, SourceRange Range) {
   if (!Range.isValid() || Sources.name(Range.File) != CommandLineName)
     return false;

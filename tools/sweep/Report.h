@@ -72,12 +72,12 @@ void printReasons(Compiler &Session, const Sweep &S, const Summary &Of,
 /// Reports axes that decide nothing.
 void reportEffects(const Sweep &S, const Summary &Of, DiagnosticEngine &Diags);
 
-/// Whether \p Job, of a point, can be swept: it is read, or refused for what
-/// another point may do better.
+/// Returns whether \p Job, a point, can be swept: it was read, or refused for a
+/// reason that other points may lack.
 bool canBeSwept(const CompiledJob &Job, const SourceFiles &Sources);
 
-// What the best point does not tell: whether its goal ranks points at all, and
-// what the estimate of its time leaves out.
+// Caveats of the best point: whether its goal ranks points at all, and what the
+// estimate of its time leaves out.
 
 /// Returns the key of the peak rate of which the MFU of a legal job is a share.
 std::string peakKeyOf(const Sweep &S, CompiledJob &Job);

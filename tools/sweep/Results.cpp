@@ -56,7 +56,7 @@ exit "$failed"
 
 Error writeRunScript(StringRef Script, const OutputOptions &Writing,
                      StringRef Folder, StringRef Path) {
-  // The script stands in the folder of points, mostly beside the database.
+  // The script is in the folder of points, mostly beside the database.
   SmallString<128> Place(Folder), Database(Path);
   for (SmallString<128> *P : {&Place, &Database}) {
     if (std::error_code Code = sys::fs::make_absolute(*P))

@@ -9,8 +9,8 @@
 
 namespace foretrace::sweep {
 
-/// Writes the script that runs those of all points in \p Folder, where it will
-/// stand, to \p Script. It collects what they print for the database at
+/// Writes the script that runs those of all points in \p Folder, its own folder
+/// later, to \p Script. It collects what they print for the database at
 /// \p Path.
 llvm::Error writeRunScript(llvm::StringRef Script, const OutputOptions &Writing,
                            llvm::StringRef Folder, llvm::StringRef Path);
@@ -25,7 +25,7 @@ struct CollectedResults {
 llvm::Expected<CollectedResults> collectResults(llvm::StringRef Path,
                                                 llvm::StringRef Folder);
 
-/// What the system says of the file at \p Path.
+/// Returns the system's error for the file at \p Path.
 llvm::Error fileError(llvm::StringRef Path, std::error_code Code);
 
 /// The regular files in \p Folder, at any depth, sorted.

@@ -21,7 +21,7 @@ public:
   ProgressPrinter(int64_t Points, bool IsJSON, bool IsQuiet);
 
   void show(const Summary &At);
-  /// How many points are emitted.
+  /// Shows how many points are emitted.
   void showEmitted(size_t Done, size_t Of);
   /// Takes the line away.
   void clear();
@@ -44,7 +44,7 @@ ProgressPrinter::ProgressPrinter(int64_t Points, bool IsJSON, bool IsQuiet)
     : Points(Points), IsJSON(IsJSON),
       IsLine(!IsJSON && !IsQuiet && errs().is_displayed()) {}
 
-/// Whether something is to be shown: not too often, and in the end.
+/// Returns whether to show progress: not too often, and at the end.
 bool ProgressPrinter::isDue(bool IsLast) {
   constexpr std::chrono::milliseconds Pause(200);
   const Clock::time_point Now = Clock::now();

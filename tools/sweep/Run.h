@@ -9,7 +9,7 @@
 
 namespace foretrace::sweep {
 
-/// What a sweep writes, and how it is shown.
+/// Outputs of a sweep, and how it is shown.
 struct RunOptions {
   std::string Output;               ///< database; empty: none
   std::optional<PlotColumns> Drawn; ///< page

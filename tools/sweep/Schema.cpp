@@ -216,7 +216,7 @@ Expected<StringRef> viewWith(Connection &C, StringRef Flag,
 }
 
 Expected<int64_t> countPoints(Connection &C) {
-  // Where all that are accepted are kept, they are there.
+  // With `keep = all`, the accepted points are the rows of metrics.
   return C.number(
       "SELECT CASE (SELECT value FROM sweep WHERE name = 'keep') WHEN 'all' "
       "THEN (SELECT count(*) FROM metrics) ELSE (SELECT "

@@ -45,7 +45,7 @@ std::vector<std::string> metricColumns(const SweepSpec &S);
 /// Returns the metrics of the file \p Schema of \p C.
 llvm::Expected<std::vector<std::string>>
 readMetrics(Connection &C, llvm::StringRef Schema = "main");
-/// How the metrics \p Own of a file, of another version, are not \p Wanted.
+/// Returns how the metrics \p Own of another version differ from \p Wanted.
 std::string otherMetrics(llvm::ArrayRef<std::string> Own,
                          llvm::ArrayRef<std::string> Wanted);
 /// SQL that adds the rejections that \p Rows says to those that there are.
@@ -58,7 +58,7 @@ llvm::Expected<llvm::StringRef>
 viewWith(Connection &C, llvm::StringRef Flag,
          llvm::ArrayRef<llvm::StringRef> Columns);
 
-/// How many points are accepted or rejected.
+/// Returns the number of points that are accepted or rejected.
 llvm::Expected<int64_t> countPoints(Connection &C);
 
 } // namespace foretrace::sweep

@@ -71,7 +71,7 @@ public:
     SignalHold Hold;
     expect();
   }
-  ~Child() { // it still has its number, so that nobody else gets the signal
+  ~Child() { // its number is still taken, so no other process gets the signal
     siginfo_t Ended;
     while (::waitid(P_PID, static_cast<id_t>(Id), &Ended, WEXITED | WNOWAIT) <
                0 &&

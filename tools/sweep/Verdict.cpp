@@ -103,8 +103,8 @@ private:
 
 } // namespace
 
-/// Whether the first condition that does not hold, of those that axes alone
-/// decide or of the others, was reported.
+/// Reports the first condition that does not hold, of those on axes alone or of
+/// the others; returns whether there is one.
 static bool reportUnmet(const SweepSpec &Spec, const PointValues &Values,
                         bool AreOfAxes, DiagnosticEngine &Diags) {
   for (const SweepSpec::Condition &C : Spec.Conditions)

@@ -20,7 +20,7 @@ CompiledJob &replay(Compiler &Session, const Sweep &S, int64_t Point,
 std::map<std::string, std::string> filesRead(Compiler &Session,
                                              unsigned First = 1);
 
-/// What became of a point.
+/// The verdict on a point.
 struct PointVerdict {
   CompiledJob &Job; ///< with all that was reported
   /// If it is accepted, its metrics in the order of the columns of a database.
@@ -28,7 +28,7 @@ struct PointVerdict {
 };
 PointVerdict judge(Compiler &Session, const Sweep &S, int64_t Point);
 
-/// What is reported of a point first; null if nothing is.
+/// Returns the first diagnostic of a point that is an error; null without one.
 const Diagnostic *firstError(const PointVerdict &V);
 
 /// A line for each metric that is not 0.

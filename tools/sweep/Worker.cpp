@@ -16,7 +16,7 @@ Worker::Worker(const Sweep &S, const AxisOrder &P)
       Passes(pipelineFor(factsOfMetrics(S.Space.spec()))),
       HasEffect(P.Inner.size()) {}
 
-/// What is reported first.
+/// Returns the first error.
 static diag::Id firstError(ArrayRef<Diagnostic> Diags) {
   return find_if(Diags,
                  [](const Diagnostic &D) { return D.Level == Severity::Error; })
@@ -270,8 +270,8 @@ void Worker::settle() {
     compile(Left.front());
 }
 
-/// How many points from \p First on are rejected alike, by a check for which
-/// the axes that change among them do not count. They are counted.
+/// Returns the number of points from \p First on that one check rejects alike,
+/// as it does not depend on the axes that change among them. They are counted.
 int64_t Worker::prune(int64_t First, int64_t Last) {
   if (const int64_t Count = Filter.prune(First, Last, pointAt(First)))
     return Count;

@@ -42,12 +42,12 @@ public:
   Expected<ChakraReport> run();
 
 private:
-  /// What a member issues in a group.
+  /// Collectives that a member issues in a group.
   struct Member {
     uint32_t Rank;
     GroupSequence Sequence;
   };
-  /// What is left of a rank.
+  /// The kept results of a rank.
   struct Digest {
     std::unique_ptr<ChakraRank> Rank;
     bool IsKept = true; ///< its graph

@@ -10,9 +10,9 @@
 
 namespace foretrace::validate {
 
-/// What a set holds.
+/// Contents of a set.
 struct ChakraReport {
-  size_t Ranks = 0, Traces = 0; ///< a trace may stand for several ranks
+  size_t Ranks = 0, Traces = 0; ///< a trace may represent several ranks
   ChakraTotals Totals;    ///< of all ranks; times are those of the slowest
   uint64_t MostFlops = 0; ///< of a rank
   /// Ranks of each group, by its index.
@@ -28,7 +28,7 @@ llvm::Expected<ChakraReport> checkChakra(const ChakraSet &Set, Findings &Out);
 std::string summarize(const ChakraReport &R, bool IsExact);
 /// Nodes by type, bytes by size of group and kind, times.
 void printSummary(const ChakraReport &R, bool IsExact, llvm::raw_ostream &OS);
-/// The same of the set \p Name, and how many errors it has: a row each number.
+/// Writes the summary and the number of errors of the set \p Name, one per row.
 void writeSummary(llvm::StringRef Name, const ChakraReport &R,
                   const Findings &Found, RowWriter &To);
 std::vector<RowColumn> summaryColumns();

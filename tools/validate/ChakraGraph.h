@@ -11,7 +11,7 @@
 
 namespace foretrace::validate {
 
-/// What is left of a node, in 32 bytes.
+/// The kept part of a node, in 32 bytes.
 struct ChakraOp {
   ChakraOp() : Type(NodeType::Invalid), Comm(CommType::AllReduce) {}
 
@@ -19,11 +19,11 @@ struct ChakraOp {
   uint64_t Amount = 0;  ///< bytes of a communication; ns of anything else
   uint32_t Partner = 0; ///< rank of a message; index of a collective's group
   uint32_t Tag = 0;     ///< of a message
-  /// One that the schema has; Invalid stands for all others.
+  /// A type of the schema; Invalid for all others.
   NodeType Type : 8;
   CommType Comm : 8;
   bool IsCpu = false;
-  /// Whether all is known that others need; if not, it was reported.
+  /// Whether all that other checks need is known; if not, it was reported.
   bool IsSound = false;
 
   bool isCollective() const { return Type == NodeType::Coll && IsSound; }
@@ -46,7 +46,7 @@ public:
     return llvm::ArrayRef(Dependents)
         .slice(Begin[Op], Begin[Op + 1] - Begin[Op]);
   }
-  /// How many others \p Op waits for.
+  /// Returns how many others \p Op waits for.
   uint32_t waitsFor(uint32_t Op) const { return Waits[Op]; }
   /// Frees what a replay does not need: order() is empty from now on.
   void shrink();

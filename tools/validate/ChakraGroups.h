@@ -27,7 +27,7 @@ public:
   /// Reads the groups of \p Text, the file \p Path, and reports what is wrong
   /// with it.
   void read(llvm::StringRef Text, llvm::StringRef Path, Findings &Out);
-  /// Whether \p Text is a JSON object of lists of integers.
+  /// Returns whether \p Text is a JSON object of lists of integers.
   static bool looksLike(llvm::StringRef Text);
 
   /// The file that was read; empty if there is none.

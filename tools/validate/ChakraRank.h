@@ -38,7 +38,7 @@ struct GroupSequence {
   uint64_t Count = 0;
 };
 
-/// What a rank's file holds.
+/// Contents of a rank's file.
 struct ChakraRank {
   std::string Failure; ///< why it could not be read; mostly empty
   Findings Found;

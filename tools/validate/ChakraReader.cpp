@@ -82,7 +82,7 @@ static bool readNumber(pbf_reader &R, ChakraAttribute &A) {
   return false;
 }
 
-/// The same for those that have a length.
+/// Reads a value that has a length.
 static bool readBytes(pbf_reader &R, ChakraAttribute &A) {
   switch (R.tag()) {
   case value_field::Name:
@@ -114,7 +114,7 @@ static ChakraAttribute readAttribute(pbf_reader R) {
     const bool IsRead = is(R, pbf_wire_type::length_delimited)
                             ? readBytes(R, A)
                             : readNumber(R, A);
-    // What the schema does not know is skipped, as protocol buffers do.
+    // Fields that the schema does not know are skipped, as in protocol buffers.
     if (!IsRead)
       R.skip();
   }

@@ -63,7 +63,7 @@ static std::string findAnyGroups(ArrayRef<std::string> Paths) {
 /// \p Other.
 static std::string findGroupFile(StringRef Prefix, ArrayRef<std::string> Paths,
                                  StringRef Other) {
-  // What STAGE writes, and what we do.
+  // Endings that STAGE and we write.
   for (StringRef Ending : {".json", ".groups.json"})
     if (std::string Path = findFile(Prefix + Ending, Paths); !Path.empty())
       return Path;
@@ -80,7 +80,7 @@ Expected<std::vector<ChakraSet>> findChakraSets(StringRef Path) {
       listFiles(Folder.empty() ? "." : Folder);
   if (!Paths)
     return Paths.takeError();
-  // What is listed in `.` has it in its path.
+  // Paths of files that are listed in `.` begin with it.
   if (Folder.empty())
     for (std::string &P : *Paths)
       P = sys::path::filename(P).str();
@@ -103,8 +103,8 @@ Expected<std::vector<ChakraSet>> findChakraSets(StringRef Path) {
 
 namespace {
 
-/// Reads the file of classes that `emit chakra { ranks = classes }` writes:
-/// which rank's trace stands for which ranks.
+/// Reads the file of classes that `emit chakra { ranks = classes }` writes: the
+/// ranks that each trace represents.
 class ClassReader {
 public:
   ClassReader(StringRef Path, ArrayRef<uint32_t> Traces, Findings &Out)
@@ -125,7 +125,7 @@ private:
   const ArrayRef<uint32_t> Traces;
   Findings &Out;
   const Place At;
-  std::set<int64_t> Ranks, Used; ///< that are in a class; that stand for one
+  std::set<int64_t> Ranks, Used; ///< that are in a class; that have its trace
 };
 
 void ClassReader::takeClass(const json::Value &V) {

@@ -16,7 +16,7 @@ struct ChakraSet {
   std::string Prefix;          ///< with its folder
   std::vector<uint32_t> Ranks; ///< of which there is a file, in order
   std::string GroupPath;  ///< empty if there is no such file, as those below
-  std::string ClassPath;  ///< of ranks, if a trace stands for several
+  std::string ClassPath;  ///< of ranks, if they share traces
   std::string SystemPath; ///< ASTRA-sim's system
 
   std::string pathOf(uint32_t Rank) const {
@@ -28,7 +28,7 @@ struct ChakraSet {
 /// prefix. None if nothing is called like a trace.
 llvm::Expected<std::vector<ChakraSet>> findChakraSets(llvm::StringRef Path);
 
-/// How many ranks \p Set is of. Reports those without a trace.
+/// Returns the number of ranks of \p Set. Reports those without a trace.
 llvm::Expected<uint32_t> countRanks(const ChakraSet &Set, Findings &Out);
 
 /// The groups of \p Set, which is of \p Ranks ranks.

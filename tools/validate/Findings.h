@@ -10,8 +10,8 @@
 
 namespace foretrace::validate {
 
-/// What the readers of the format do with a defect, from Defects.def. Empty for
-/// a note.
+/// Returns the effect of a defect on the readers of the format, from
+/// Defects.def. Empty for a note.
 llvm::StringRef effectOf(diag::Id Id);
 
 /// A place in a file: a line of a text, from 1, or a node.
@@ -49,7 +49,7 @@ public:
   int64_t warningCount() const { return NumWarnings; }
   /// Shows them in the order they were found, with the effect of each.
   void show(DiagnosticClient &To) const;
-  /// What a client of rows prints of them.
+  /// Returns the columns that a client of rows prints.
   static std::vector<RowColumn> columns();
 
 private:

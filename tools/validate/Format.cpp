@@ -9,8 +9,8 @@ using namespace llvm;
 
 namespace foretrace::validate {
 
-/// Whether one of the first lines begins a schedule or a rank of it. The very
-/// first may be a comment, or what is to be reported.
+/// Returns whether one of the first lines begins a schedule or a rank of it.
+/// The very first may be a comment, or what is to be reported.
 static bool looksLikeGoal(StringRef Text) {
   constexpr int MostLines = 16;
   for (int I = 0; I != MostLines && !Text.empty(); ++I) {

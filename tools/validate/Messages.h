@@ -26,10 +26,10 @@ struct Message {
            std::tie(M.Target, M.Source, M.Tag, M.Bytes);
   }
 };
-/// The same for equal messages only, but for one in 2^64.
+/// Returns a hash that differs for different messages, but for one in 2^64.
 uint64_t hashOf(const Message &M);
 
-/// What the ranks of a set send and receive.
+/// Sums of the messages that the ranks of a set send and receive.
 class MessageLedger {
 public:
   /// A message is the same at both ends if all of it is, its size too.
@@ -44,7 +44,7 @@ private:
   llvm::DenseMap<uint64_t, uint64_t> Sums;
 };
 
-/// The messages to a few ranks, and where they stand.
+/// Looks up the messages to a few ranks and their places.
 class MessageLookup {
 public:
   /// Under which slugs what is unmatched is reported.

@@ -144,8 +144,8 @@ void Replay::deliver(RankOp S) {
   pair(S, First);
 }
 
-/// What keeps each rank from going on: the communication in its slot, or else
-/// the first message that lacks its other end.
+/// Returns the operation that blocks each rank: the communication in its slot,
+/// or else the first message that lacks its other end.
 std::vector<std::optional<RankOp>> Replay::blocked() const {
   std::vector<std::optional<RankOp>> Of(Ranks.size());
   const auto Add = [&](const Messages &Open) {

@@ -43,16 +43,16 @@ class ReplayRules {
 public:
   virtual ~ReplayRules();
 
-  /// Whether operations take time, and slots. The one with the lowest index
-  /// begins first; without time, the one that has been ready for longest.
+  /// Returns whether operations take time, and slots. The one with the lowest
+  /// index begins first; without time, the one that has been ready for longest.
   virtual bool isTimed() const { return false; }
-  /// Whether a send ends with its receive; otherwise it ends on its own.
+  /// Returns whether a send ends with its receive rather than on its own.
   virtual bool doSendsWait() const { return false; }
-  /// Whether a receive takes messages of its own size only.
+  /// Returns whether a receive takes messages of its own size only.
   virtual bool doSizesMatch() const { return false; }
 
   virtual size_t ranks() const = 0;
-  /// How many others each operation of \p Rank waits for.
+  /// Returns how many others each operation of \p Rank waits for.
   virtual std::vector<uint32_t> waits(uint32_t Rank) const = 0;
   virtual ReplayOp op(RankOp Of) const = 0;
   virtual OperationSlot slot(RankOp) const { return OperationSlot::None; }
@@ -61,7 +61,7 @@ public:
                             llvm::function_ref<void(uint32_t)> Visit) const = 0;
   /// The ranks of a collective's group.
   virtual llvm::ArrayRef<uint32_t> members(uint32_t) const { return {}; }
-  /// What an operation that does not end is: `node 3, a receive with tag 7`.
+  /// Describes an operation that does not end: `node 3, a receive with tag 7`.
   virtual std::string describe(RankOp Of) const = 0;
 };
 
@@ -77,7 +77,7 @@ public:
 
   /// Runs until all operations have ended or wait. How many have not ended.
   uint64_t run();
-  /// How many operations there are.
+  /// Returns the number of operations.
   uint64_t count() const { return Count; }
   /// Explains which rank waits for which after run(), from the first that
   /// waits; \p First is what it waits in.

@@ -13,14 +13,14 @@ namespace foretrace::validate {
 
 namespace {
 
-/// What the simulator would make of what can be read.
+/// Checks a table as far as the simulator can read it.
 class TableChecker : public TableVisitor {
 public:
   explicit TableChecker(Findings &Out) : Out(Out) {}
 
   void header(const TableHeader &H, const Place &At) override;
   void row(const TableHeader &H, const TableRow &Row, const Place &At) override;
-  /// What there is, in a line.
+  /// Returns the contents in one line.
   std::string summary(bool IsExact) const;
 
 private:

@@ -50,7 +50,7 @@ private:
   const Policy *findPolicy();
   /// Takes the key at \p I; returns how many fields it and its value are.
   size_t takeKey(size_t I);
-  /// Whether \p K is read under the policy; any is if that is unknown.
+  /// Returns whether \p K is read under the policy; any is if that is unknown.
   bool isRead(const Key &K) const {
     return !P || K.Of == Family::Any || K.Of == P->Is;
   }

@@ -7,13 +7,13 @@ using namespace llvm;
 
 namespace foretrace::validate {
 
-/// What a stream of C++ takes for blanks.
+/// Characters that C++ streams skip as blanks.
 static constexpr StringRef TableBlanks = " \t\r\v\f";
 
 /// Lines above the rows.
 static constexpr int64_t HeadLines = 2;
 
-/// What stands behind these in a line is not split.
+/// Further fields of a line are not split.
 static constexpr size_t MostFields = 1 << 16;
 
 TableNumber readNumber(StringRef Field) {

@@ -130,7 +130,7 @@ bool TableReader::readCell(ArrayRef<StringRef> Fields, StringRef Column,
   return Time && HasWord && Size;
 }
 
-/// Whether the fields after the first look like a row's after its name.
+/// Returns whether the fields after the first look like a row's after its name.
 static bool isNameSplit(ArrayRef<StringRef> Fields, size_t Expected) {
   return Fields.size() > Expected &&
          readNumber(Fields[1]).Is == TableNumber::Form::Malformed;

@@ -65,7 +65,7 @@ class TableVisitor {
 public:
   virtual ~TableVisitor() = default;
   virtual void header(const TableHeader &, const Place &) {}
-  /// One that can be read; not of the others.
+  /// Takes a row that can be read; other rows are left out.
   virtual void row(const TableHeader &, const TableRow &, const Place &) = 0;
 };
 

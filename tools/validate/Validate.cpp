@@ -23,13 +23,13 @@ public:
   Validator(DiagnosticClient &Out, raw_ostream *People, bool IsExact)
       : Out(Out), People(People), IsExact(IsExact) {}
 
-  /// Whether anything at \p Path was recognised.
+  /// Returns whether anything at \p Path was recognised.
   Expected<bool> run(StringRef Path);
   bool hasErrors() const { return HasErrors; }
 
 private:
   Error takeSet(const ChakraSet &Set);
-  /// Whether \p Path, given or \p InFolder, holds something that is known.
+  /// Takes \p Path, given or \p InFolder; false if it has no known format.
   Expected<bool> takeFile(StringRef Path, bool InFolder);
   void show(StringRef Name, StringRef Summary, const Findings &Found);
 

@@ -52,7 +52,7 @@ struct ForeignValue {
   bool isNumber() const { return Is == Kind::Integer || Is == Kind::Real; }
   /// The number, which this must be.
   double number() const { return Is == Kind::Real ? Real : double(Integer); }
-  /// Whether it means that something is off: false, 0, null, empty or `none`.
+  /// Returns whether the value means off: false, 0, null, empty or `none`.
   bool isOff() const;
   /// The member of a map; null if this is none or has none of this name.
   const ForeignValue *find(llvm::StringRef Key) const;

@@ -93,12 +93,12 @@ ForeignValue FormulaEvaluator::find(StringRef Key) {
   return Found ? *Found : ForeignValue();
 }
 
-/// Whether it depends on a variable that the input does not define.
+/// Returns whether it depends on a variable that the input does not define.
 static bool isUnresolved(const ForeignValue &V) {
   return V.isMissing() && !V.Text.empty();
 }
 
-/// Whether a default is a number or a truth, which nothing else determines.
+/// Returns whether a default is a number or a truth value by itself.
 static bool isConstant(const ast::Expr &E) {
   return std::holds_alternative<ast::Number>(E.Node) ||
          std::holds_alternative<ast::Boolean>(E.Node);

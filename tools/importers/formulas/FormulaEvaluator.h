@@ -31,7 +31,7 @@ public:
 
   /// The value, which is missing after an error, or where the page says `none`.
   ForeignValue evaluate(const ast::Expr &E);
-  /// Whether a condition holds; nothing after an error.
+  /// Returns whether a condition holds; nothing after an error.
   std::optional<bool> holds(const ast::Expr &E);
   /// The branch of an `if` that holds; none after an error.
   llvm::ArrayRef<ast::Entry> choose(const ast::If &I);
@@ -41,10 +41,10 @@ public:
   /// From now on a key that is absent is missing, which is no error.
   void allowMissing() { AllowsMissing = true; }
   void setLayer(std::optional<int64_t> Number) { Layer = Number; }
-  /// Whether an absent key without a default is asked for, not an error.
-  /// `ask(key)` and values that depend on variables of a shell always are.
+  /// If \p Ask, an absent key without a default is asked for, not an error.
+  /// `ask(key)` and values that depend on shell variables always are.
   void askForMissing(bool Ask) { AsksForMissing = Ask; }
-  /// How often something had to be asked for.
+  /// Returns how often a key had to be asked for.
   unsigned numAsked() const { return NumAsked; }
   /// Keys that the input lacks, and the numbers and truths that they have by
   /// default.
@@ -57,7 +57,7 @@ private:
   ForeignValue name(const ast::Name &N, bool IsOptional);
   ForeignValue let(llvm::StringRef Name, const ast::Expr &Value);
   ForeignValue find(llvm::StringRef Key);
-  /// Whether it names a key of the input, not a `let` of the page.
+  /// Returns whether it names a key of the input, not a `let` of the page.
   bool isKeyOfInput(const ast::Name &N) const;
   ForeignValue unary(const ast::Unary &U);
   ForeignValue binary(const ast::Binary &B, SourceRange Use);

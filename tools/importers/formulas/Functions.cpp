@@ -100,7 +100,7 @@ static ForeignValue repeat(Values Of, DiagnosticEngine &) {
   return ForeignValue::of(std::move(All), Of[1].Range);
 }
 
-/// Whether a list has an element, or a text a part.
+/// Returns whether a list contains an element, or a text a substring.
 static ForeignValue contains(Values Of, DiagnosticEngine &) {
   const ForeignValue &In = Of[0];
   const bool Has = In.Is == Kind::Text
@@ -148,7 +148,7 @@ static ForeignValue length(Values Of, DiagnosticEngine &Diags) {
   return {};
 }
 
-/// Whether all elements of a list are written alike.
+/// Returns whether all elements of a list have the same spelling.
 static ForeignValue isUniform(Values Of, DiagnosticEngine &) {
   const std::vector<ForeignValue> &All = *Of[0].Elements;
   return ForeignValue::of(all_of(All,
@@ -294,7 +294,7 @@ static constexpr Function Functions[] = {
     {"words", 1, Function::Any, words},
 };
 
-/// Whether the arguments are what \p F needs; reports the first that is not.
+/// Returns whether \p F takes these arguments; reports the first it does not.
 static bool checkArguments(const Function &F, Values Of,
                            DiagnosticEngine &Diags) {
   const bool OfAll = F.Needs == Function::Numbers;

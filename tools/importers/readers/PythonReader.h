@@ -76,7 +76,7 @@ private:
   ForeignValue whole(Variables &Known);
   /// The source from a token up to the current one.
   ForeignValue written(size_t Begin);
-  /// Whether all members of \p V may be visited.
+  /// Returns whether all members of \p V may be visited.
   bool spend(const ForeignValue &V);
   void skipTo(llvm::function_ref<bool(const PythonToken &)> IsEnd);
 

@@ -42,7 +42,7 @@ static std::optional<std::vector<int64_t>> listOfPython(StringRef Word) {
   return All;
 }
 
-/// Whether a shell would put something in place of a part of it.
+/// Returns whether a shell would replace a part of it.
 static bool hasVariable(StringRef Word) {
   for (size_t At = Word.find('$'); At != StringRef::npos;
        At = Word.find('$', At + 1)) {

@@ -17,7 +17,7 @@ struct ArgumentWord {
   bool isFlag() const {
     return Text.size() > 2 && llvm::StringRef(Text).starts_with("--");
   }
-  /// Whether it is like `-o`, but not a negative number.
+  /// Returns whether it is like `-o`, but not a negative number.
   bool isShortOption() const {
     return Text.size() > 1 && Text[0] == '-' && llvm::isAlpha(Text[1]);
   }
@@ -35,8 +35,8 @@ size_t placeholderLength(llvm::StringRef Text);
 /// of numbers (`127,0`), or a text. Missing, with the word as its text, if the
 /// word has a variable of a shell or a placeholder.
 ForeignValue readArgument(llvm::StringRef Word, SourceRange Range);
-/// The same for the words that follow a flag: true if there is none, a list if
-/// there are several.
+/// Returns the words that follow a flag as a value: true if there is none, a
+/// list if there are several.
 ForeignValue readArguments(llvm::ArrayRef<ArgumentWord> Words,
                            SourceRange Flag);
 

@@ -64,8 +64,8 @@ PythonReader::Kind PythonReader::statement(Variables &Known,
   return IsPart ? Kind::Skipped : Kind::Followed;
 }
 
-/// Whether the line from \p Begin has the name of an object. A condition sets
-/// nothing itself.
+/// Returns whether the line from \p Begin has the name of an object. A
+/// condition sets nothing itself.
 bool PythonReader::namesObject(size_t Begin, const Variables &Known) const {
   size_t End = Begin;
   while (Tokens[End].Is != PythonKind::NewLine &&
@@ -149,8 +149,8 @@ void PythonReader::change(Function &F, ForeignValue &Argument) {
   F.IsChanging = false;
 }
 
-/// Whether the statement is `helper(variable, ...)`, where the file defines
-/// `helper`.
+/// Returns whether the statement is `helper(variable, ...)`, where the file
+/// defines `helper`.
 bool PythonReader::callsOwn(Variables &Known) {
   const size_t Begin = Next;
   const auto IsSign = [&](size_t At, StringRef Sign) {

@@ -38,7 +38,7 @@ private:
   void report(const SMDiagnostic &D);
   /// The part of a range of LLVM's that the text has.
   SourceRange rangeOf(SMRange R) const;
-  /// The same of a list or an object, from its bracket on.
+  /// Returns the range of a list or an object, from its bracket on.
   SourceRange rangeOfAll(const yaml::Node &N) const;
 
   SourceText Text;

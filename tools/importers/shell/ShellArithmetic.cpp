@@ -28,7 +28,7 @@ public:
 
 private:
   bool take(StringRef Operator);
-  /// Whether one more expression may be inside of others.
+  /// Returns whether one more expression may be inside of others.
   bool descend();
   MaybeInt conditional();
   MaybeInt binary(unsigned Level);

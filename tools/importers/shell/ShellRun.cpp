@@ -9,7 +9,7 @@ using namespace llvm;
 
 namespace foretrace::importers::shell {
 
-/// How often a loop is followed whose condition never fails, such as one that
+/// Limit of rounds of a loop whose condition never fails, such as one that
 /// waits for a program.
 static constexpr unsigned MaxRounds = 256;
 
@@ -61,7 +61,7 @@ void Follower::forget(const Commands &All, bool IsOftenSet) {
   }
 }
 
-/// Whether a flag is written in one of the commands.
+/// Returns whether a flag is written in one of the commands.
 static bool hasFlag(const Commands &All) {
   const auto IsFlag = [](StringRef W) { return W.contains("--"); };
   return any_of(All, [&](const Command &C) {

@@ -77,12 +77,12 @@ private:
   llvm::DenseSet<const char *> Undecided;
   Traced *Captured = nullptr; ///< what `echo` prints, if anything reads it
   bool IsCaptureKnown = true;
-  /// What leaves the commands that are followed.
+  /// The way in which commands that are followed are left.
   enum class Leave : unsigned char { No, Continue, Break, Return, Exit };
   Leave Leaves = Leave::No;
   bool IsSure = true;     ///< that the commands are run at all
   unsigned Subshells = 0; ///< around the commands
-  /// What functions hide by variables of their own.
+  /// Variables that local ones of functions hide.
   std::vector<std::pair<std::string, std::optional<Variable>>> Hidden;
   unsigned Depth = 0; ///< of scripts and functions in others
 };

@@ -38,7 +38,7 @@ struct Command {
     Group,
     Function, ///< the first word is its name
   };
-  /// How the command before it decides on this one: `&&` and `||`.
+  /// The condition of a command on the one before it: `&&` and `||`.
   enum class Link : unsigned char { Always, And, Or };
 
   Kind Is = Kind::Simple;
@@ -60,8 +60,8 @@ size_t rawLength(llvm::StringRef Text);
 /// The length of what is between brackets at the start of \p Text, with them;
 /// everything if they are not closed.
 size_t bracketLength(llvm::StringRef Text, char Open, char Close);
-/// Where the text in `"` that \p Text begins with ends; where \p Text does, if
-/// it is not closed.
+/// Returns where the text in `"` at the start of \p Text ends; the end of
+/// \p Text if it is not closed.
 size_t closingQuote(llvm::StringRef Text);
 /// \p Text without blanks, comments and continued lines at its start; with
 /// \p OverLines, also without line breaks.

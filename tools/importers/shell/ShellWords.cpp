@@ -108,8 +108,8 @@ void Expander::insert(const std::vector<Traced> &Values, bool IsQuoted,
   }
 }
 
-/// Whether the variable at the start of \p Whole is the only value of a flag,
-/// in the text that it is written in.
+/// Returns whether the variable at the start of \p Whole is the only value of a
+/// flag, in the text that it is written in.
 bool Expander::isValueOfFlag(StringRef Whole) {
   constexpr StringLiteral Blanks(" \t\\\n");
   const Traced *Text = S.textOf(Whole.data());
@@ -174,8 +174,8 @@ std::optional<std::vector<Traced>> Expander::member(ArrayRef<Traced> Of,
   return S.spend(copyEffort(Of)) ? Found : std::vector<Traced>();
 }
 
-/// The values that `NAME` or `NAME[INDEX]` stands for. An array without an
-/// index is its first element.
+/// Returns the values of `NAME` or `NAME[INDEX]`. An array without an index
+/// means its first element.
 std::optional<std::vector<Traced>>
 Expander::select(StringRef Name, StringRef Index, StringRef Whole) {
   if (Name == "#")
@@ -301,7 +301,7 @@ std::vector<Traced> Expander::words(StringRef Raw) {
   return Outer;
 }
 
-/// As in quotes, but quotes themselves count.
+/// Joins the words of \p Raw with blanks, and interprets quotes in it.
 Traced Expander::text(StringRef Raw) {
   const std::vector<Traced> Of = words(Raw);
   Traced All;

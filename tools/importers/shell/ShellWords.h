@@ -59,7 +59,7 @@ public:
   /// A word after the script that it reads and does not get.
   struct MissingWord {
     std::string Name; ///< of the variable that is set to it
-    /// What it is compared with.
+    /// Values that the variable is compared with.
     std::vector<std::string> Values;
     SourceRange Where;
   };
@@ -77,7 +77,7 @@ public:
   llvm::StringRef keep(Traced Script);
   /// The text that has a character; null if it is in none.
   const Traced *textOf(const char *At) const;
-  /// Where a character of one of the texts is written.
+  /// Returns where a character of one of the texts is written.
   SourceRange originOf(const char *At) const;
   /// Takes \p Effort, in about the time of an instruction or two, from what is
   /// left for the script; false if it is more. Loops and values of values would
@@ -89,7 +89,7 @@ public:
   }
   /// Leaves nothing.
   void giveUp() { IsSpent = true; }
-  /// Whether nothing is left: what is known of the script is of no use.
+  /// Returns whether nothing is left: what is known of the script is of no use.
   bool isSpent() const { return IsSpent; }
 
 private:
@@ -106,7 +106,7 @@ constexpr size_t CharacterEffort = 4, WordEffort = 16, CommandEffort = 64;
 /// About how much it takes to copy \p Words.
 size_t copyEffort(llvm::ArrayRef<Traced> Words);
 
-/// Whether \p Index stands for all values of an array.
+/// Returns whether \p Index selects all values of an array.
 inline bool areAll(llvm::StringRef Index) {
   return Index == "@" || Index == "*";
 }
@@ -134,10 +134,10 @@ public:
   Expander(State &S, std::function<std::optional<Traced>(llvm::StringRef)> Run)
       : S(S), Run(std::move(Run)) {}
 
-  /// The words that a word stands for. A variable from outside remains as
+  /// Returns the words that a word expands to. A variable from outside remains
   /// `${NAME}`.
   std::vector<Traced> words(llvm::StringRef Raw);
-  /// The same as one text.
+  /// Returns what \p Raw expands to as one text.
   Traced text(llvm::StringRef Raw);
   /// The value of an expression of integers.
   std::optional<int64_t> arithmetic(llvm::StringRef Expression);
