@@ -32,8 +32,8 @@ struct DerivedOperand {
   llvm::StringRef Unit = {}; ///< if the name does not imply it
   Reason Why = Reason::Derived;
   SourceRange Range;                    ///< where it is stated; else invalid
-  llvm::StringRef Counts;               ///< what was counted
-  std::optional<Derivation> Definition; ///< what it follows from
+  llvm::StringRef Counts;               ///< the thing that was counted
+  std::optional<Derivation> Definition; ///< the expression it is defined by
   std::optional<double> Real;           ///< the value, if it is a real number
 };
 

@@ -22,7 +22,7 @@ DeviceRates::DeviceRates(const Program &P, int64_t Time)
   }
 }
 
-/// With no product beyond 128 bits.
+/// Computes the rate without a product beyond 128 bits.
 __int128 DeviceRates::perSecond(__int128 OfAll) const {
   return (OfAll / World * Second + OfAll % World * Second / World) / Time;
 }

@@ -115,7 +115,7 @@ bool foretrace::isOfTime(FigureId Id) {
          Id == FigureId::TokensPerSecond || isOfParts(Id);
 }
 
-/// How many copies of a token leave a node depends on the nodes.
+/// The number of copies of a token that leave a node depends on the nodes.
 bool foretrace::isOfJobAlone(FigureId Id, const Program &P) {
   return isOfTime(Id) || (Id == FigureId::CrossNode &&
                           llvm::any_of(P.Blocks, [](const Block &B) {

@@ -16,8 +16,8 @@ struct LaneTimes {
   std::array<double, Count> Of = {};
 };
 
-/// The calls of all stages in an order in which they can end, whatever they
-/// take: who waits ends after those for whom it waits have begun.
+/// The calls of all stages in an order in which they can end, whatever their
+/// durations: a call that waits ends after the calls it waits for have begun.
 class FlatSchedule {
 public:
   explicit FlatSchedule(const ir::Schedule &S);
@@ -42,7 +42,7 @@ private:
   static constexpr uint32_t None = UINT32_MAX;
   struct Part {
     uint32_t Duration; ///< of its action; of a send, until it arrives
-    uint32_t Meeting;  ///< None if there are no others
+    uint32_t Meeting;  ///< None if no other rank takes part
     bool Waits, IsMessage;
   };
   struct Call {
@@ -54,7 +54,7 @@ private:
   struct Trace {
     /// By meeting: the call that made it the latest, and the part of it.
     std::vector<std::pair<uint32_t, uint32_t>> Latest;
-    /// By call: the meeting that it waited for longest; None if for no other.
+    /// By call: the meeting that it waited for longest, or None.
     std::vector<uint32_t> WaitedFor;
   };
 

@@ -53,7 +53,7 @@ static Expr lookupWork(ExprScope P, const Block &B, const Op &O, WorkOf Of) {
                               extentOnRank(P, Table.Type, Table.Layout, 0)
                         : elementsOfReplica(P, Rows.Type) *
                               Expr(P.Sizes, Table.Type.Dims[0].Size);
-  return Work * (IsBackward ? 4 : 2); // none comes before it, but 6 N has it
+  return Work * (IsBackward ? 4 : 2); // no gradient before it; 6 N has one
 }
 
 /// FLOPs of scores as the options count them.

@@ -45,7 +45,7 @@ FlowCounter::FlowCounter(ExprScope P, FlowSpan Per)
   }
 }
 
-/// By the name that explanations know it by, if it has one.
+/// Returns the count under its name in explanations, if it has one.
 Expr FlowCounter::countOf(KeyId Id, unsigned Block, unsigned Stage,
                           int64_t Value) {
   const std::optional<ExprId> Known = P.Sizes.find({Id, Block, Stage});
@@ -249,7 +249,7 @@ void FlowCounter::shareCopies(const Flow &F, const LinkSpan &Span,
   T.CrossNode = inDomains(T.CrossNode - WasCross) + Cross;
 }
 
-/// Every link of a group takes as much.
+/// Returns the traffic of an exchange; all links of a group have the same.
 Traffic FlowCounter::trafficOfExchange(const Flow &F) {
   const Expr Senders = sendersOf(F);
   const __int128 OfGroup = sentOverLinks(F).Value;
@@ -355,7 +355,7 @@ std::vector<StageCount> LinkCounter::count(llvm::ArrayRef<StageSends> Stages,
   return All;
 }
 
-/// Every link of a group takes as much, rounded down as in `trafficOf`.
+/// Returns the bytes between nodes on any link, rounded as in `trafficOf`.
 Expr FlowCounter::crossNode() {
   const LinkCounter Counter(*P);
   std::vector<llvm::SmallVector<unsigned, 1>> Boundaries(P->Stages.size());

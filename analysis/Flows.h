@@ -38,7 +38,7 @@ struct Traffic {
 enum class Dispatch : unsigned char {
   None,       ///< another message
   ToExperts,  ///< what a rank receives depends on the load of its experts
-  FromExperts ///< what it sends does
+  FromExperts ///< what a rank sends depends on its experts
 };
 
 struct Flow {

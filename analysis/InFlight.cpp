@@ -6,7 +6,7 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// By how much an action changes what is in flight.
+/// Returns how much an action changes the number in flight.
 static int64_t change(ActionKind K, Release At) {
   switch (K) {
   case ActionKind::Forward:
@@ -89,8 +89,8 @@ void Follower::step(const Action &A, int64_t Change) {
     Now[Kind] += Change;
 }
 
-/// All of the period repeats. Between its first and its last time counts change
-/// evenly, so that one of these two has most.
+/// Repeats the whole period. Between its first and its last time counts change
+/// evenly, so that one of these two has the most.
 void Follower::repeat(int64_t Times) {
   bool Grows = false;
   Counts Growth;

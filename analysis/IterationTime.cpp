@@ -166,8 +166,8 @@ static double uncertaintyOf(const Program &P, llvm::ArrayRef<TimePart> Parts) {
   return NineOfTen * std::sqrt(Squares) / Work;
 }
 
-/// More than the iteration can take: all steps, updates and messages one after
-/// the other.
+/// Returns an upper bound of the iteration: all steps, updates and messages one
+/// after the other.
 static Nanoseconds boundOf(const Program &P, StepTimes &Times,
                            llvm::ArrayRef<StageWorkTime> Stages) {
   Nanoseconds Sum;

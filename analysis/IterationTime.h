@@ -70,7 +70,7 @@ struct WithoutMessages {
 /// and \p WithoutMessages without, and the uncertainty.
 void addSchedule(const ir::Program &P, int64_t Total, int64_t WithoutMessages,
                  IterationTime &To);
-/// Adds what the schedule takes.
+/// Adds the time of the schedule.
 void setTotal(int64_t Total, IterationTime &To);
 
 /// Returns the times of updates in \p T, by stage.

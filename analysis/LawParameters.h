@@ -11,7 +11,7 @@ namespace foretrace {
 /// Values of the rows of ir/model/KernelParameters.def.
 class LawParameters {
 public:
-  /// Takes those of the job or profile, else the defaults.
+  /// Has the parameters of the job or profile, else the defaults.
   explicit LawParameters(const ir::CostSpec &C);
 
   /// States all of them in \p C.

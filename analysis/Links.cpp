@@ -42,7 +42,7 @@ public:
   void add(Axis A, int64_t Step, int64_t Count) {
     Along.push_back({A, Step, 0, Count});
   }
-  /// Only those at [\p First, \p First + \p Count) along \p A.
+  /// Keeps only those at [\p First, \p First + \p Count) along \p A.
   void keep(Axis A, int64_t First, int64_t Count);
   __int128 count() const;
   auto begin() const { return Along.begin(); }

@@ -84,7 +84,7 @@ void Liveness::share() {
            llvm::is_contained(B.Signature.passed(), V);
   };
   for (const Op &O : B.Ops) {
-    // Other layers read what is passed to them.
+    // Other layers read the values that are passed to them.
     if (hasTrait(O.Kind, InPlace) && O.Derivative == Derivative::None &&
         IsPassed(O.Operands.front()))
       continue;
@@ -170,7 +170,7 @@ void Liveness::holdPassed() {
   if (!Spec)
     return;
   const Signature &S = B.Signature;
-  // Other layers' backward passes read it, also if this one has none.
+  // Backward passes of other layers read it, even if this one has none.
   const int End = std::max(static_cast<int>(B.Ops.size()) - 1, FirstBackward);
   // If several frozen layers change it one after the other, only the result of
   // the last is saved. The first, which receives none, counts it.

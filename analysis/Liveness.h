@@ -41,8 +41,8 @@ public:
   ir::Expr any(ir::Phase Of) const;
 
 private:
-  /// First and Last are ops, by index: what makes it, and the last that uses
-  /// it. What was there before the first op has -1.
+  /// First and Last are indices of ops: the one that makes it, and the last
+  /// that uses it. Values from before the first op have -1.
   struct Storage {
     ir::ValueId Of;
     int First, Last;

@@ -190,7 +190,7 @@ void BlockTimer::estimateTogether(llvm::ArrayRef<size_t> Ops) {
 /// (PyTorch's fully_shard; Megatron-FSDP, fsdp_unit_modules).
 void BlockTimer::estimateCollectives() {
   if (!Links)
-    return; // it was checked that there are none
+    return; // checked: there are no collectives
   using Unit = std::tuple<OpKind, Phase, std::string>;
   std::map<Unit, llvm::SmallVector<size_t, 8>> Units;
   for (const auto &[I, O] : llvm::enumerate(B.Ops)) {
@@ -232,7 +232,7 @@ OpTime BlockTimer::perMillion(const Op &O) const {
   return {TimeRule::PerMillion, Time, Measured, Parameters, {}, {}};
 }
 
-/// By work; where none has any, in equal parts.
+/// Divides it by work; in equal parts if no op has any.
 void BlockTimer::share(bool IsBackward) {
   const std::vector<const Op *> Ops = sharersOf(B, IsBackward);
   const ProfileTime *Measured =

@@ -18,8 +18,7 @@ enum class MemoryPhase : unsigned char {
 };
 llvm::StringRef getName(MemoryPhase P);
 
-/// Memory of a rank of one stage, of this job: sums of what there is at its
-/// peak.
+/// Memory of a rank of one stage, of this job: the parts of its peak.
 struct StageMemory {
   /// Parameters, gradients, the optimizer's state and dummy wgrad buffers.
   ir::Expr Static;
@@ -29,12 +28,12 @@ struct StageMemory {
   std::optional<ir::Action> Step;
   int64_t InFlight;  ///< micro-batches of all chunks then
   ir::Expr Saved;    ///< activations of other layers than the one that runs
-  ir::Expr Running;  ///< what the layer that runs needs, what it saves included
+  ir::Expr Running;  ///< of the layer that runs, with what it saves
   ir::BlockId Block; ///< which one that is
   ir::OpId Op;       ///< which op of it runs
 
   ir::Expr Offloaded; ///< of a micro-batch, to the host's memory and back
-  ir::Expr Update;    ///< what the optimizer needs besides while it runs
+  ir::Expr Update;    ///< extra memory while the optimizer runs
 
   MemoryPhase Phase; ///< that of the peak
   ir::Expr Peak;

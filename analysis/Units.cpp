@@ -87,7 +87,7 @@ struct Neighbours {
   Expr LastBucket;           ///< the largest
   Expr Capacity;             ///< elements that may wait to be reduced
   bool AnyOneBucket = false; ///< of them
-  std::optional<Unit> Head;  ///< what runs behind them
+  std::optional<Unit> Head;  ///< that runs after these layers
 };
 
 /// Layers of a chunk that are all alike.

@@ -48,8 +48,7 @@ struct EmitRequest {
   /// Returns where a range is written, `job.fore:12`; empty if nowhere. Not for
   /// several threads at once.
   llvm::function_ref<std::string(SourceRange)> Where = nullptr;
-  /// The texts that Where speaks of, for who shows them; null if there are
-  /// none.
+  /// Texts of the places that Where returns, to show them; null without any.
   const SourceFiles *Sources = nullptr;
   /// Lists changes with which no rank has more than \p Room bytes; null for who
   /// cannot compile the job anew.
@@ -106,7 +105,7 @@ struct Backend {
   llvm::StringRef Summary;
   /// Whether it describes only the model, not a job that trains it.
   bool IsOfModel;
-  bool HasFigures; ///< Emission::figures has what it writes
+  bool HasFigures; ///< Emission::figures returns its numbers
   /// The bits of CellChoice that Emission::locate needs, and those that it
   /// accepts besides. A backend that needs none has no locate.
   unsigned Needed, Possible;

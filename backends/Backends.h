@@ -14,10 +14,10 @@ const Backend *findBackend(llvm::StringRef Name);
 /// Returns the names of all backends, for diagnostics.
 std::string backendNames();
 
-// What the folder of each row defines: the struct of its options, their table,
-// which OptionRows and Reader hold, and functions that take them; of the last
-// four, those that its row names. What they do is said in Backend.h, and where
-// they are defined.
+// The folder of each row defines the struct of its options, their table, which
+// OptionRows and Reader hold, and functions that take them; of the last four,
+// those that its row names. Backend.h documents the functions and where they
+// are defined.
 #define BACKEND(NAMESPACE, NAME, SUMMARY, COMMAND)                             \
   namespace NAMESPACE {                                                        \
   struct Options;                                                              \

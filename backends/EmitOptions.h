@@ -23,7 +23,7 @@ namespace foretrace {
 struct EmitOption {
   llvm::StringLiteral Name;
   llvm::StringLiteral Doc;
-  bool IsPath; ///< it says where files go
+  bool IsPath; ///< it is the path of output files
   /// The expected values, as printed in diagnostics.
   std::string (*Expected)();
   /// The words that it can be.

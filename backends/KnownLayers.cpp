@@ -80,7 +80,7 @@ findAbsent(const ModelSpec &M, const LayerUse &Use) {
   return std::nullopt;
 }
 
-/// Reports what the model has besides its layers.
+/// Reports parts of the model besides its layers.
 static bool checkModel(const ModelSpec &M, llvm::StringRef Who,
                        DiagnosticEngine &Diags) {
   bool AreKnown = true;

@@ -10,8 +10,8 @@
 namespace foretrace {
 
 /// Returns whether all layers of \p S are attention, dense networks or experts
-/// of the library, in the type of the job, which \p Who, the tool that a
-/// backend imitates, has. Reports others.
+/// of the library in the job's type: those that \p Who, the tool that a backend
+/// imitates, supports. Reports others.
 bool checkKinds(const ir::Spec &S, llvm::StringRef Who,
                 DiagnosticEngine &Diags);
 

@@ -59,8 +59,7 @@ struct Flag : KindBase {
   }
 };
 
-/// A number from \p Least to \p Most; which unit it has, a kind of its own
-/// says.
+/// A number from \p Least to \p Most. A kind of its own adds a unit.
 template <int64_t Least, int64_t Most = INT64_MAX> struct Number : KindBase {
   static std::string expected() {
     if (Most == INT64_MAX)

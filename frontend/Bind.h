@@ -30,10 +30,10 @@ struct Job {
   std::vector<Override> ModelKeys; ///< for the chosen model
   std::vector<Declared> Emits;     ///< of the main file
   const JobFile *Main = nullptr;
-  bool IsComplete = true; ///< no import failed, so what lacks is not there
-  /// Whether training and parallelism need not be said; may be empty.
+  bool IsComplete = true; ///< no import failed, so nothing is unseen
+  /// Whether training and parallelism are optional; may be empty.
   std::function<bool(llvm::ArrayRef<ir::EmitSpec>)> IsOfModel;
-  bool OnlyModel = false; ///< what it says beside the model is not looked at
+  bool OnlyModel = false; ///< other keys than the model's are ignored
   /// Name of a job that is a model, whose missing keys are assumed.
   std::string ModelName;
   SourceRange Start; ///< where a missing section is reported

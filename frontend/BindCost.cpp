@@ -94,7 +94,7 @@ void Binder::bindCost(ir::CostSpec &C) {
     Reader.readLabel(B.Label, C.Kind);
   Body Keys = B;
   llvm::erase_if(Keys.Fields, [](const Field &F) {
-    return F.Key.Text == "profile"; // it can be a table, too
+    return F.Key.Text == "profile"; // it can also be a table
   });
   bindKeys(Keys, C, {"times", "device", "links", "kernels"},
            {"times", "device", "links", "kernels"});

@@ -25,8 +25,8 @@ const Job::Declared *Binder::findModel(const ast::Word &Name) {
   return nullptr;
 }
 
-/// The models of the main file; if it has none, those of the files it imports,
-/// and so on. A model of the library is not ambiguous for its base.
+/// Returns the models of the main file; if it has none, those of the files it
+/// imports, and so on. The base of a library model is no rival of it.
 static std::vector<const Job::Declared *> findNearest(const Job &J) {
   std::vector<JobFile::Import> Files = {{J.Main, ""}};
   std::vector<const Job::Declared *> Found;

@@ -33,8 +33,8 @@ buildElements(grammar::ForeParser::GivenElementsContext &Tree, SourceText Text,
 ast::Layer buildLayer(grammar::ForeParser::LayerContext &Tree, SourceText Text,
                       DiagnosticEngine &Diags);
 
-/// The text of an undamaged tree, as formatFore says; \p Text is what its
-/// tokens index by byte.
+/// Returns the text of an undamaged tree as formatFore does; tokens index
+/// \p Text by byte.
 std::string formatFile(grammar::ForeParser::FileContext &Tree, SourceText Text,
                        DiagnosticEngine &);
 

@@ -29,8 +29,8 @@ llvm::ArrayRef<ForeignName> foreignNames();
 const ForeignName *findForeignName(llvm::StringRef Section,
                                    llvm::StringRef Word);
 
-/// Returns what a job says to the name \p Word of other tools: first what
-/// lang/import/jobs.fore has, then what importers say to any input.
+/// Returns the answer to the name \p Word of other tools in a job: that of
+/// lang/import/jobs.fore, or else that of importers to any input.
 Mapping::FateOfKey fateInJobs(llvm::StringRef Word);
 
 } // namespace foretrace

@@ -17,7 +17,7 @@ namespace {
 constexpr size_t LineLength = 100;
 constexpr StringLiteral BetweenEntries = "   ";
 
-/// A token, and what surrounds it.
+/// A token and the text around it.
 struct Leaf {
   StringRef Text;
   size_t Begin = 0, End = 0; ///< bytes of the source

@@ -151,7 +151,7 @@ void Compilation::gatherSection(const JobFile &U, const ast::Section &S,
   llvm::StringRef Keyword = S.Keyword.Text;
   if (!llvm::is_contained(Keywords, Keyword)) {
     reportSection(S.Keyword, "a file", Keywords, Diags);
-    // A misspelt section is not a missing one, too.
+    // A misspelt section is not reported as missing, too.
     Keyword = guessSection(Keyword, Keywords);
     if (Keyword.empty())
       return;
@@ -215,8 +215,8 @@ void Compilation::gatherEmit(const JobFile &U, const ast::Section &S) {
                  MaxEmits);
 }
 
-/// The `emit` blocks for points of a sweep. All else in the section says which
-/// jobs there are, not what this one is.
+/// Gathers the `emit` blocks for points of a sweep. The rest of the section
+/// defines the points, not this job.
 void Compilation::gatherEmitsOfSweep(const JobFile &U, const ast::Section &S) {
   if (!Options.EmitsOfSweep)
     return;
@@ -255,7 +255,7 @@ void Compilation::gather(const JobFile &U) {
   }
 }
 
-/// Takes the main file, if it could be loaded, and gives params what -D says.
+/// Sets the main file, if it could be loaded, and params to the values of -D.
 bool Compilation::begin(const JobFile *Main) {
   TheJob.Main = Main;
   TheJob.IsComplete = !Diags.hasErrors();

@@ -73,8 +73,8 @@ std::optional<ir::EmitSpec> compileEmit(ParsedFiles &Files,
 /// the key.
 std::string pathOfKey(llvm::StringRef Name);
 
-/// Returns the names, here and in other tools, of the keys that have the name
-/// \p Word here or elsewhere; none if there is no such key.
+/// Returns all names, here and in other tools, of the keys that are called
+/// \p Word in any of them; none if there is no such key.
 std::vector<llvm::StringRef> namesOfKey(llvm::StringRef Word);
 
 /// Returns what a job lacks without the key or section \p Name, which belongs

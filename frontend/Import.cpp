@@ -15,7 +15,7 @@ using namespace foretrace;
 namespace vfs = llvm::vfs;
 namespace path = llvm::sys::path;
 
-/// The one name a file has; \p Path itself if there is no such file.
+/// Returns the canonical path of a file; \p Path if there is no such file.
 std::string ImportGraph::realPath(llvm::StringRef Path) const {
   llvm::SmallString<128> Real;
   if (Sources.system().getRealPath(Path, Real))

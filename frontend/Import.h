@@ -52,7 +52,7 @@ public:
 
   llvm::StringRef nameOf(FileId File) const { return Sources.name(File); }
 
-  /// Every unit, imported ones before those that import them.
+  /// Returns all units, imported ones before those that import them.
   const std::vector<JobFile *> &units() const { return Order; }
 
 private:

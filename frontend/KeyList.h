@@ -14,7 +14,7 @@ namespace foretrace {
 struct KeyEntry {
   std::string Section; ///< the keyword of the section that has it
   llvm::StringRef Name;
-  std::string Values;  ///< what it can be
+  std::string Values;  ///< its possible values
   std::string Default; ///< `required`, `derived`, a value, or empty
   std::string Doc;
 };

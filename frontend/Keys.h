@@ -44,7 +44,7 @@ public:
   template <typename EnumT>
   void readLabel(const ast::Word &W, Located<EnumT> &Out,
                  llvm::ArrayRef<llvm::StringRef> More = {});
-  /// Reports a word that is none of \p Spellings. \p Foreign is what it is
+  /// Reports a word that is none of \p Spellings. \p Foreign is its counterpart
   /// here, if other tools use it.
   void reportSpelling(const ast::Word &W,
                       llvm::ArrayRef<llvm::StringRef> Spellings,
@@ -85,8 +85,8 @@ void KeyReader::readLabel(const ast::Word &W, Located<EnumT> &Out,
 bool hasOrMeant(const Body &B, llvm::StringRef Key, llvm::StringRef Section,
                 llvm::ArrayRef<llvm::StringRef> Names);
 
-/// Reports a key or section of other tools that is not modelled, with what is
-/// off without it; false if it is none.
+/// Reports a key or section of other tools that is not modelled, and the effect
+/// of that; false if it is none.
 bool reportUnmodelled(const ast::Word &Key, DiagnosticEngine &Diags);
 
 /// Reports the key \p K that \p Section doesn't have, with the best guess at

@@ -69,7 +69,7 @@ private:
 class Mapping {
 public:
   Mapping(Pages &From, const ast::Section &Class);
-  /// Adds a class that changes what others say.
+  /// Adds a class that overrides the rules of others.
   void add(Pages &From, const ast::Section &Class);
 
   /// The entries of all, those of the outermost base first.

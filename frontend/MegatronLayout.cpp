@@ -11,7 +11,7 @@ using namespace foretrace;
 
 static constexpr size_t MaxChunks = 4096, MaxUnrolled = 1 << 16;
 
-/// Takes `*3` off \p Rest; 1 if it doesn't begin so, 0 if no number follows.
+/// Removes `*3` from \p Rest; 1 if there is no `*`, 0 if no number follows it.
 static size_t takeCount(llvm::StringRef &Rest) {
   if (!Rest.consume_front("*"))
     return 1;

@@ -43,8 +43,8 @@ public:
   /// Names of \p S, and of what it imports, can be seen from here.
   void import(const Scope &S);
 
-  /// Makes \p Note, with the name as its argument, what is said of a name that
-  /// is not there and has no near one.
+  /// Sets the note, with the name as its argument, for unknown names without a
+  /// similar one.
   void explainUnknown(diag::Id Note) { OfUnknown = Note; }
   std::optional<diag::Id> ofUnknown() const { return OfUnknown; }
 
@@ -62,7 +62,7 @@ private:
   void collect(std::vector<llvm::StringRef> &Names) const;
 
   const Scope *Parent;
-  /// Near ones first; those that imports import, too.
+  /// Near ones first; indirect imports included.
   llvm::SetVector<const Scope *> Imports;
   mutable std::deque<Symbol> Symbols; // values are computed on demand
   llvm::StringMap<Symbol *> ByName;

@@ -194,7 +194,7 @@ bool SyntaxError::reportUnit(Token &Word) {
   if (!Previous || Previous->getType() != ForeParser::NUMBER ||
       Previous->getLine() != Word.getLine() || isLiteral(Found.getType()))
     return false;
-  // `Gb/s` is not one token, as it is no unit.
+  // `Gb/s` is not one token, since it is not a unit.
   const StringRef Rest = Text.str().substr(Word.getStartIndex());
   const StringRef Written =
       Rest.take_while([](char C) { return isAlnum(C) || C == '/'; });
@@ -216,7 +216,7 @@ void SyntaxError::reportAfterWord(Token &Word) {
     Report.fix(Here.atStart(), "= ");
 }
 
-/// A section whose head goes wrong, mostly because it is something else.
+/// Reports a section whose head has an error, mostly as it is no section.
 bool SyntaxError::reportInSection() {
   tree::ParseTree *Context = Parser.getContext();
   auto *Block = dynamic_cast<ForeParser::BlockContext *>(Context);

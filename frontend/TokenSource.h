@@ -11,7 +11,7 @@
 
 namespace foretrace {
 
-/// Syntax errors shown for one file; what follows them is mostly their echo.
+/// Syntax errors shown for one file; further ones mostly follow from them.
 constexpr unsigned MaxSyntaxErrors = 20;
 
 /// A buffer as ANTLR wants it, without a copy. Positions are bytes. Every byte

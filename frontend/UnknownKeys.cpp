@@ -109,7 +109,7 @@ struct Meaning {
 
 } // namespace
 
-/// Names that others have are no slips, unless they only begin like one.
+/// Finds the meaning: names of other tools are no misspellings of ours.
 static Meaning meaningOf(llvm::StringRef Word, llvm::StringRef Section,
                          llvm::ArrayRef<llvm::StringRef> Names) {
   using Kind = Meaning::Kind;

@@ -20,7 +20,7 @@ struct UnusedName {
 /// Text is its text.
 std::vector<UnusedName> findUnusedNames(const ast::File &File,
                                         llvm::StringRef Text);
-/// Warns of them.
+/// Warns of names that are not used.
 void reportUnusedNames(const ast::File &File, SourceText Text,
                        DiagnosticEngine &Diags);
 

@@ -96,7 +96,7 @@ std::optional<std::string> foretrace::format(const ExprValue &V) {
 /// Far beyond any power of ten that an integer holds.
 static constexpr int MaxPower = 1 << 20;
 
-/// A decimal times \p U as an integer; nothing if it is none or too large.
+/// Returns a decimal times \p U as an integer; nothing if inexact or too large.
 static std::optional<int64_t> exactDecimal(llvm::StringRef Digits,
                                            const UnitRow &U) {
   auto [Mantissa, Exponent] = Digits.split(Digits.contains('e') ? 'e' : 'E');

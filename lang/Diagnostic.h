@@ -235,7 +235,7 @@ public:
     return Ignored.test(Id) || (Refused.test(Id) && !Refused.all());
   }
 
-  /// Takes back what was reported. Other builders of this engine must not be
+  /// Removes reported diagnostics. Other builders of this engine must not be
   /// used any more.
   void withdraw(llvm::ArrayRef<DiagnosticBuilder> Reported);
 
@@ -278,7 +278,7 @@ private:
   using IdSet = std::bitset<diag::NumTables * diag::MaxRows>;
 
   std::vector<Diagnostic> All;
-  Diagnostic Dropped; ///< the last one; takes its notes
+  Diagnostic Dropped; ///< the last one dropped; receives its notes
   IdSet Allowed, Refused, Ignored;
   std::array<unsigned, 4> Counts = {}; ///< by severity, kept or not
   unsigned Limit = 100;

@@ -13,7 +13,7 @@
 
 namespace foretrace {
 
-/// Takes diagnostics one after the other.
+/// Receives diagnostics one after the other.
 class DiagnosticClient {
 public:
   virtual ~DiagnosticClient();

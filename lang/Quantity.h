@@ -56,7 +56,7 @@ public:
     assert(Divisor > 0 && Count % Divisor == 0 && "inexact division");
     return Quantity(Count / Divisor);
   }
-  /// Division rounded towards zero, for those who imitate tools that do so.
+  /// Divides and rounds towards zero, to imitate tools that do.
   Quantity dividedDown(int64_t Divisor) const {
     return Overflown ? overflow() : Quantity(Count / Divisor);
   }

@@ -28,8 +28,8 @@ struct RowColumn {
   llvm::StringRef After = "  "; ///< for people, between it and the next one
 };
 
-/// Writes rows as they come: a table in columns, an object a line, RFC 4180
-/// with lines that end as those of other files, or a table of Markdown.
+/// Writes rows one by one: a table in columns, an object per line, RFC 4180
+/// with the usual line ends, or a table of Markdown.
 class RowWriter {
 public:
   /// Writes the names: to people if there \p HasHead, and not above objects,

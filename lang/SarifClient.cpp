@@ -27,7 +27,7 @@ static StringRef toLevel(Severity Level) {
 
 namespace {
 
-/// Writes results as they come, and the rules that they broke after them.
+/// Writes results as they are reported, followed by their rules.
 class SarifClient : public DiagnosticClient {
 public:
   explicit SarifClient(raw_ostream &OS) : J(OS, /*IndentSize=*/2), OS(OS) {}

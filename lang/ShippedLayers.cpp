@@ -3,7 +3,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 namespace foretrace::layers {
-// Layers, and what they are made of before them.
+// Layers, each preceded by its parts.
 #include "lang/ShippedLayers.inc"
 } // namespace foretrace::layers
 

@@ -131,7 +131,7 @@ template <typename T> struct Located {
     noteRead(this, /*IsCarried=*/false);
     return Value;
   }
-  /// The value for who carries it on and decides nothing by it.
+  /// Returns the value for code that passes it on and decides nothing by it.
   const T &carried() const {
     assert(isPresent() && "carries a value that nobody set");
     noteRead(this, /*IsCarried=*/true);

@@ -13,8 +13,8 @@
 
 namespace foretrace {
 
-/// Reads files and numbers them. What was read is kept and never changes: a
-/// file that is opened again has its number still if it says the same, else
+/// Reads files and numbers them. Texts are kept and never change: a file that
+/// is opened again keeps its number if its text is the same, else it gets
 /// another.
 class SourceFiles {
 public:
@@ -24,7 +24,7 @@ public:
       : System(std::move(System)) {}
 
   llvm::vfs::FileSystem &system() const { return *System; }
-  /// From now on files come from \p Other.
+  /// Reads files from \p Other from now on.
   void setSystem(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Other) {
     System = std::move(Other);
   }

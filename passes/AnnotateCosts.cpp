@@ -148,7 +148,7 @@ bool Coster::checkKernels() const {
   return Missing.empty();
 }
 
-/// False if it takes more than can be counted.
+/// Returns false if the time can't be counted.
 bool Coster::time(Block &B, CollectiveTimes *Places) const {
   auto IsGood = [&](const Op &O, bool IsCounted) {
     if (!IsCounted)

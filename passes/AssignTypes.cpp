@@ -48,7 +48,7 @@ struct BlockTypes {
   }
 
   ElementType Plain, Compute, Activation, Weight, Gather, Dispatch, Combine;
-  /// Whether products save what they convert rather than what comes of it.
+  /// Whether products save their operands as they were before conversion.
   bool SavesOriginal = false;
 };
 

@@ -9,8 +9,8 @@ using namespace foretrace::ir;
 
 namespace {
 
-/// The weight of layers: what they always weigh, what each micro-batch adds
-/// that has not run backward yet, and what the last layer needs while it runs.
+/// The weight of layers: a constant part, a part for each micro-batch that has
+/// not run backward yet, and a part while the last layer runs.
 struct Weight {
   int64_t Fixed = 0, PerBatch = 0, Running = 0;
   int64_t with(int64_t Batches) const { return Fixed + PerBatch * Batches; }

@@ -97,8 +97,8 @@ OpId Differentiator::emit(OpId Forward, Derivative D,
   return Id;
 }
 
-/// Adds to what later users of \p Of gave it. Users come in reverse, so the one
-/// that runs first forward adds last.
+/// Adds to the gradient from later users of \p Of. Users are visited in
+/// reverse, so the one that runs first in forward adds last.
 void Differentiator::accumulate(ValueId Of, ValueId Gradient, OpId Forward) {
   auto [It, Inserted] = Gradients.try_emplace(Of.Index, Gradient);
   if (Inserted)
@@ -344,7 +344,7 @@ static void detach(Program &P, ElementType SumType, DiagnosticEngine &Diags) {
 }
 
 bool foretrace::differentiate(Program &P, DiagnosticEngine &Diags) {
-  // With ZeRO 2 and 3 what is reduced is not yet what is accumulated.
+  // With ZeRO 2 and 3 reduced gradients are not yet accumulated ones.
   const TrainSpec &Train = P.Spec.Train;
   const ElementType SumType = *P.Spec.Parallel.Zero >= 2
                                   ? elementTypeOf(*Train.ReducePrecision)

@@ -181,8 +181,8 @@ void Elaborator::layer(const BlockSpec &Spec, Block &Blk) {
   }
 }
 
-/// Appends one depth of a branch: what comes before its layers, the layers, and
-/// a norm.
+/// Appends one depth of a branch: the input of its layers, the layers, and a
+/// norm.
 ValueId Elaborator::depth(BlockBuilder &B, const BlockSpec &Spec, ValueId X,
                           LayerBody::Sources &Shared,
                           const std::string &Prefix) {

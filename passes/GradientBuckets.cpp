@@ -54,7 +54,7 @@ void BucketMaker::add(llvm::ArrayRef<BucketParam> Params, int64_t Count,
   llvm::DenseMap<size_t, std::pair<int64_t, size_t>> Ends;
   bool Recurs = false;
   for (int64_t Layer = 0; Layer < Count; ++Layer) {
-    // Layers that close none are as good as one.
+    // Layers that close no bucket are equal to one layer.
     const int64_t Whole =
         std::min((Least - Filled) / OfLayer - 1, Count - 1 - Layer);
     if (Whole > 0) {

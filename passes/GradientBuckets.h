@@ -11,7 +11,7 @@
 
 namespace foretrace {
 
-/// A parameter in its buffer: its elements, and those up to the next one.
+/// A parameter in its buffer: its elements, without and with padding.
 struct BucketParam {
   int64_t Elements;
   int64_t Taken;

@@ -34,7 +34,7 @@ struct GradientBucket {
   /// Gradients of weights that are gathered, or else stored, in a type with
   /// scales, and all other gradients. They are reduced together.
   GradientBuffer Scaled, Plain;
-  /// The chunk that has them, if it is one of several.
+  /// The chunk of its gradients, if there are several.
   std::optional<int64_t> Chunk = std::nullopt;
 };
 

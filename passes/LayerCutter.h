@@ -10,7 +10,7 @@ namespace foretrace {
 /// Appends; one run after another of the same block becomes one.
 void append(ir::LayerSequence &Out, ir::LayerGroup G);
 
-/// A group of one run and several periods is one longer run.
+/// Folds a group of one run and several periods into one longer run.
 ir::LayerGroup folded(ir::LayerGroup G);
 
 /// Appends \p Of, \p Times over: as periods if that is shorter. Periods do not

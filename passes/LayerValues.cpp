@@ -67,7 +67,7 @@ bool LayerWalker::isNumber(const Node &Of, Frame &At) {
   return Is;
 }
 
-/// A name that is no key is a word, if there is such a one.
+/// Returns the value of a name; a name that is no key can be a word.
 LayerWalker::Scalar LayerWalker::scalarOf(const Node &E, Frame &F) {
   if (E.Text == "true" || E.Text == "false")
     return E.Text == "true";

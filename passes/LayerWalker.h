@@ -25,8 +25,8 @@ const layers::Layer *findCalled(const ir::Spec &S,
 class LayerWalker {
 public:
   static constexpr unsigned MaxDepth = 32; ///< of calls
-  /// Goes through a layer whose keys are those of \p Of; null for one without
-  /// keys, which is no part of a block.
+  /// Walks a layer whose keys are those of \p Of; null for one without keys,
+  /// which is no part of a block.
   LayerWalker(ir::Program &P, const ir::LayerUse *Of, DiagnosticEngine &Diags)
       : P(P), Of(Of), Diags(Diags), Caller(Of ? Of->Range : SourceRange()) {}
   virtual ~LayerWalker() = default;
@@ -60,7 +60,7 @@ protected:
   };
   using Scalar = std::variant<int64_t, bool, std::string>;
 
-  /// Goes through \p L; its outputs.
+  /// Walks \p L; returns its outputs.
   llvm::SmallVector<ir::ValueId, 1> walk(const layers::Layer &L,
                                          llvm::ArrayRef<ir::ValueId> Inputs);
 
@@ -94,7 +94,7 @@ protected:
   /// Return the value of an expression as an expression of keys.
   ir::Expr number(const Node &E, Frame &F);
   ir::Expr partsOfToken(const Node &E, Frame &F);
-  /// The comparison of numbers that \p E is, 1 if it holds; nothing if it is
+  /// Returns the comparison of numbers in \p E, 1 if it holds; nothing if it is
   /// none.
   std::optional<ir::Expr> comparison(const Node &E, Frame &F);
   /// Returns the tensor that a name means, or `none`.

@@ -83,11 +83,11 @@ void check(const void *Value, bool IsCarried) {
 }
 
 /// Checks, in builds with assertions, that a pass reads only those keys of the
-/// spec that Passes.def says it reads, and, if jobs share what it makes
+/// spec that Passes.def declares, and, if jobs share its result
 /// (StructureCache.h), only those numbers by which `derive` decided something.
-/// What a pass reads is what its result can depend on. Follows what \p Pass
-/// reads of the spec of \p P as long as it lives, and ends the process if that
-/// is more than declared. One at a time in a thread.
+/// The result of a pass can depend only on what it reads. Follows the reads of
+/// \p Pass in the spec of \p P during its lifetime, and ends the process if
+/// there are more than declared. One at a time in a thread.
 class ReadCheck {
 public:
   ReadCheck(const Program &P, const PassInfo &Pass);

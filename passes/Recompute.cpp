@@ -208,7 +208,7 @@ bool Recomputer::run() {
         IsServed ? RepeatedId.find(For.Index) : RepeatedId.end();
     if (Repeated != RepeatedId.end())
       For = Repeated->second;
-    else if (!IsServed && !NewId.contains(OldIndex)) // what it adds to
+    else if (!IsServed && !NewId.contains(OldIndex)) // the op that it adds to
       For = NewId[Makers.at(Old[Old.idAt(OldIndex)].Operands.front().Index)];
     else
       For = NewId[IsServed ? For.Index : OldIndex];

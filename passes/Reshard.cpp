@@ -22,8 +22,8 @@ bool Sharder::goesRound(llvm::ArrayRef<Axis> Axes, DimKind K) const {
          *P.Spec.Parallel.CpComm == CpCommKind::PointToPoint;
 }
 
-/// A collective bears the name of what it moves, and says which op it is made
-/// for: backends find by that whose row or call it belongs to.
+/// Adds a collective. It has the name of the value that it moves, and refers to
+/// the op it is made for: backends find their rows or calls by that op.
 ValueId Sharder::step(ValueId V, OpKind Kind, llvm::ArrayRef<Axis> Axes,
                       const Layout &To) {
   ValueId R = Build.derived(V, getMnemonic(Kind));
@@ -57,10 +57,9 @@ static AxisList scatteredAlong(const Layout &Now, const Layout &To,
   return Along;
 }
 
-/// Sums that end up split are scattered first, so that what is summed over
-/// other axes is smaller; axes that scatter along one dimension do so in one
-/// message. Shares of ZeRO come last: they cut what a rank has left, whatever
-/// its dimensions.
+/// Sums that end up split are scattered first, so that sums over other axes are
+/// smaller; axes that scatter along one dimension share a message. Shares of
+/// ZeRO come last: they split a rank's remaining part, whatever its dimensions.
 ValueId Sharder::reduce(ValueId V, const Layout &To) {
   AxisList Summed, Shared;
   for (Axis A : allAxes()) {

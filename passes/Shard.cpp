@@ -306,8 +306,8 @@ void Sharder::enterBackward() {
       V.Layout = layoutOf(current(V.GradientOf));
 }
 
-/// \p O on values as they are after reductions; but what its own forward op
-/// made is at hand as it was made.
+/// Returns \p O on the values after their reductions, except those that its own
+/// forward op made, which are used as they are.
 Op Sharder::withCurrentOperands(Op O) {
   for (ValueId &V : O.Operands)
     if (!O.For.isValid() || !llvm::is_contained(Old[O.For].Results, V))

@@ -8,7 +8,7 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// A job that states none has none.
+/// Returns the number that a job states, or none.
 static ExprId numberOf(Program &P, const Located<int64_t> &F) {
   return F.isPresent() ? exprOf(P, F) : ir::numberOf(P, 0);
 }
@@ -295,7 +295,7 @@ void StructureColumns::check(size_t Count) {
       Violated[I] = static_cast<uint32_t>(checkOne(I));
 }
 
-/// Sets verdicts but for what figures have to say.
+/// Sets the verdicts of checks, without those of figures.
 void StructureColumns::judge(size_t Count) {
   check(Count);
   for (size_t I = 0; I < Count; ++I)

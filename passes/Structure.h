@@ -15,9 +15,9 @@ namespace foretrace {
 /// A program whose numbers can change, or the refusal of a job.
 class Structure {
 public:
-  /// \p P was derived, not read from text, and has the totals of its stages if
-  /// it is legal. Nothing of another, and of a legal job whose stages are
-  /// balanced: how it is split follows from its figures.
+  /// Returns the structure of \p P, which was derived, not read from text, and
+  /// has the totals of its stages if it is legal. Nothing otherwise, and for
+  /// legal jobs with balanced stages, which are split by their figures.
   static std::optional<Structure> of(const ir::Program &P);
 
   const ir::Program &program() const { return P; }
@@ -51,9 +51,9 @@ struct StageSplit {
   std::vector<StageCount> Counts;
   std::vector<StageSends> Sends;
 };
-/// Splits of jobs that differ in numbers alone, nothing for those that can't be
-/// split. Structures of such jobs share it. As each job can have numbers of its
-/// own, what is kept is dropped when it is too much.
+/// Splits of jobs that differ only in numbers; nothing for jobs that can't be
+/// split. Structures of such jobs share them. As each job can have its own
+/// numbers, the splits are dropped when they become too many.
 using StageSplits = std::map<SplitNumbers, std::optional<StageSplit>>;
 
 /// Returns whether jobs of the same numbers are split over stages in the same

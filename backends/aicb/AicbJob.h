@@ -34,7 +34,7 @@ struct GeneratorJob {
   bool Timed, SequenceParallel, Recompute, Bias;
   bool IsDeepSeek, HasExperts;
   int64_t Tp, Pp, Ep, Dp, Ga, World;
-  int64_t Layers;      ///< those of one stage
+  int64_t Layers;      ///< layers of one stage
   int64_t DenseLayers; ///< of these, before the first expert layer (DeepSeek)
   int64_t Hidden, Heads, HeadDim, Ffn, Vocab, PaddedVocab;
   int64_t Sequence, MicroBatch;
@@ -43,7 +43,7 @@ struct GeneratorJob {
 
   static GeneratorJob of(const ir::Spec &S, aicb::Version V);
 
-  /// Layers with experts: without latent attention it is all of them.
+  /// Returns the layers with experts: without latent attention all of them.
   int64_t expertLayers() const {
     return !HasExperts ? 0 : IsDeepSeek ? Layers - DenseLayers : Layers;
   }
@@ -56,7 +56,7 @@ void checkShares(const ir::ParallelSpec &P, DiagnosticEngine &Diags);
 /// `derive` does.
 bool checkJob(const ir::Spec &S, DiagnosticEngine &Diags);
 
-/// Parameters of one rank as the generator sums them, every stage alike.
+/// Parameters of one rank as the generator sums them, equal for all stages.
 struct Params {
   Elements All;     ///< of a table, experts included
   Elements Experts; ///< of a table

@@ -150,7 +150,7 @@ void MegatronLayers::rowBackward(const Linear &L) {
   const int64_t Inputs = L.In / J.Tp, Tokens = J.Sequence * J.MicroBatch;
   if (J.SequenceParallel)
     sendActivation(LoggedComm::AllGather, L.Out, Stage);
-  // Without a point before the name.
+  // This name has no point before it.
   multiply({J.Sequence, J.MicroBatch, L.Out}, {L.Out, Inputs}, Stage + L.Name);
   multiply({L.Out, Tokens}, {Tokens, Inputs}, Stage + L.Name);
 }
@@ -193,7 +193,7 @@ void MegatronLayers::experts() {
         {LoggedComm::AllToAll, Ep, Copies / J.Tp * 2, "forward.MoE.combine"});
 }
 
-/// Up to 2025-09-15: seven messages, those over ep even to oneself.
+/// Writes the exchanges up to 2025-09-15: seven, those over ep even to oneself.
 void MegatronLayers::expertsOfSeven() {
   const int64_t Tokens = J.Sequence * J.Hidden * J.MicroBatch;
   const int64_t Copies = Tokens * J.TopK;
@@ -329,7 +329,7 @@ void Megatron::exchange(LoggedComm C, llvm::StringLiteral What,
             What});
 }
 
-/// One forward, one backward, on the first stage.
+/// Writes one forward and one backward pass, on the first stage.
 void Megatron::pipeline() {
   const int64_t WarmUp = std::min(J.Pp - 1, J.Ga);
   for (int64_t I = 0; I < WarmUp; ++I) {

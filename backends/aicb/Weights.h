@@ -15,7 +15,7 @@ struct Weight {
 
   int64_t count() const { return In * Out; }
   int64_t bytes() const { return 2 * count(); }
-  /// No product is made with it.
+  /// Returns whether no product uses it.
   bool isVector() const { return Out == 1; }
 };
 

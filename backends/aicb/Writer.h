@@ -30,7 +30,7 @@ struct Members {
 struct LogItem {
   LoggedComm Comm;
   aicb::Members Members;
-  int64_t Size; ///< bytes, or what the generator takes for them
+  int64_t Size; ///< bytes, or the generator's unit for them
   std::string Stage;
   std::optional<int64_t> To = std::nullopt, From = std::nullopt;
   llvm::StringLiteral Remark = "";

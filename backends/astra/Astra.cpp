@@ -25,7 +25,7 @@ FactSet astra::needs(const Options &) {
   return {Fact::Scheduled, Fact::Sync, Fact::Costs};
 }
 
-/// Where each `emit chakra` of the job writes to.
+/// Returns where each `emit chakra` of the job writes to.
 static std::vector<FileNames> traceNames(const Spec &S) {
   DiagnosticEngine Known; // the backend itself reports these
   std::vector<FileNames> Names;
@@ -41,7 +41,7 @@ static std::vector<FileNames> traceNames(const Spec &S) {
   return Names;
 }
 
-/// Where the files go: with the traces if the block doesn't say it.
+/// Returns where the files go: to the traces unless the block has a folder.
 static FileNames filesOf(const EmitRequest &Request, const Options &O) {
   FileNames Files = O.Files;
   const std::vector<FileNames> Traces = traceNames(Request.Program.Spec);
@@ -132,8 +132,8 @@ private:
 
 } // namespace
 
-/// Groups of all ranks take each dimension in turn. Others take a ring, unless
-/// there is one dimension only: then they do as its algorithm says.
+/// Groups of all ranks use each dimension in turn. Others use a ring, unless
+/// there is only one dimension: then they use its algorithm.
 void CollectiveCheck::checkAlgorithm(
     const CollectiveRow &Row, const Located<CollectiveImplementation> &Chosen,
     const Op &Collective) {

@@ -65,8 +65,8 @@ astra::dimensionsOf(const ClusterSpec &C, int64_t World, NetworkKind Network) {
   }
   if (Network == NetworkKind::Unaware || Dimensions.size() == 1)
     return Dimensions;
-  // No ring of nodes is a ring of devices: that they can reach one another at
-  // the rate of the tier is all that one dimension can say.
+  // No ring of nodes is a ring of devices: one dimension can only model that
+  // they reach one another at the rate of the tier.
   const TierSpec &Outermost = *Dimensions.back().Tier;
   return {makeDimension(Outermost, TopologyKind::Switch, World, World)};
 }

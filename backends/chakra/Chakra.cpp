@@ -33,7 +33,7 @@ struct Options {
   TracedRanks Whose;
   /// Computations without communication between them are one node.
   bool IsFused = false;
-  bool HasProvenance = false; ///< nodes say what they are of
+  bool HasProvenance = false; ///< nodes name their lines
 };
 
 } // namespace foretrace::chakra
@@ -149,7 +149,7 @@ bool chakra::check(const EmitRequest &Request, const Options &O,
   if (const ParallelSpec &Par = P.Spec.Parallel;
       isOfTorch(Par) && *Par.Zero >= 2 && *Par.Pp > 1)
     Diags.report(Par.DpFramework.Range, diag::ChakraUnits, *Par.Pp);
-  if (O.IsFused && IsGood) { // what it sums has values
+  if (O.IsFused && IsGood) { // the sums have values
     const unsigned Before = Diags.errorCount();
     checkFused(Request, O, Diags);
     return Diags.errorCount() == Before;

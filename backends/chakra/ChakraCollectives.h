@@ -12,7 +12,7 @@ namespace foretrace {
 /// A row of ChakraCollectives.def.
 struct ChakraCollective {
   ir::OpKind Kind;
-  ir::OpKind As; ///< what it is written as
+  ir::OpKind As; ///< the kind that is written for it
   chakra::CommType Type;
   bool HasShares; ///< a rank's input is a share of the message
 };

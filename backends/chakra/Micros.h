@@ -12,7 +12,7 @@ namespace foretrace::chakra {
 class WholeMicros {
 public:
   WholeMicros() = default;
-  /// After what has taken \p Before.
+  /// Begins after \p Before.
   explicit WholeMicros(Nanoseconds Before) : Clock(Before.value()) {}
 
   /// Returns the whole microseconds of the next \p Time.

@@ -209,7 +209,7 @@ void chakra::NodeWriter::add(int64_t Id, llvm::StringRef Name, const Task &T,
   Node.boolean(nameOf(NodeAttribute::IsCpuOp), false);
   if (Lines)
     provenance(T, Node);
-  // Last, so that it is known where they are.
+  // These are last, so that their places are known.
   GroupFromEnd.reset();
   PeerFromEnd.reset();
   if (T.Kind == TaskKind::Collective)

@@ -41,7 +41,7 @@ using Provenance = llvm::DenseMap<const ir::Op *, std::string>;
 /// Makes nodes of the tasks of a stage.
 class NodeWriter {
 public:
-  /// Nodes say what they are of if there is a \p Lines.
+  /// Nodes name the lines they come from if \p Lines is given.
   NodeWriter(const ir::Program &P, const GroupNames &Names,
              const Provenance *Lines);
 

@@ -201,7 +201,7 @@ std::string foretrace::describe(const Figure &F, FigureUnit U, bool IsExact) {
              : Number;
 }
 
-/// How the numbers of a column are shown.
+/// Returns the scale in which numbers of a column are shown.
 static NumberScale scaleOfColumn(const FigureTable &T, size_t Column,
                                  bool IsExact) {
   const FigureUnit U = T.Columns[Column].Unit;

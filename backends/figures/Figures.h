@@ -62,7 +62,7 @@ struct FigureColumn {
   }
 };
 
-/// Columns of one unit: their keys are words. A column with a title is alone.
+/// Columns of one unit, whose keys are words; with a title it is one column.
 struct ColumnGroup {
   FigureUnit Unit;
   llvm::StringLiteral Keys;
@@ -114,7 +114,7 @@ void write(const Figures &F, RowFormat As, bool IsExact, llvm::raw_ostream &OS);
 /// or `false`, words, or the first and the last of the stages.
 void writeValue(const Figure &F, FigureUnit U, llvm::json::OStream &J);
 
-/// Writes one table, for people, without its title: each column in one unit,
+/// Writes one table, for people, without its title. Each column has one unit,
 /// which its heading names, so that its cells can be compared.
 void writeTable(const FigureTable &T, RowFormat As, bool IsExact,
                 llvm::raw_ostream &OS);
@@ -148,7 +148,7 @@ inline Figure stagesOf(const ir::Stage &S) {
 /// All its digits.
 std::string toString(__int128 Number);
 
-/// All its digits, or its words.
+/// Returns all digits of a number, or its words.
 std::string exact(const Figure &F);
 /// Formats a figure for reading, with its unit: `12.5 MiB`, or `13107200 B`.
 std::string describe(const Figure &F, FigureUnit U, bool IsExact = false);

@@ -17,8 +17,8 @@ ir::FactSet factsOfPlan();
 /// Returns whether all numbers of a plan are below 2^63; reports if not.
 bool checkPlan(const ir::Program &P, DiagnosticEngine &Diags);
 
-/// How the numbers of a document are written. As they are, unless a page also
-/// says where they come from.
+/// Writes the numbers of a document: plain ones, unless a page also says where
+/// they come from.
 class NumberWriter {
 public:
   virtual ~NumberWriter();

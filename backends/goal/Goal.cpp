@@ -71,7 +71,7 @@ static llvm::raw_ostream &operator<<(llvm::raw_ostream &OS, Cpu C) {
   return OS << " cpu " << static_cast<int>(C);
 }
 
-/// LogGOPSim takes tags modulo 2^32; half of it leaves a sign to others.
+/// LogGOPSim takes tags modulo 2^32; half of them avoids the sign bit.
 static constexpr unsigned TagBits = 31;
 static constexpr int64_t Tags = int64_t(1) << TagBits;
 
@@ -117,8 +117,8 @@ void GoalWriter::join(const Label &L) {
 void GoalWriter::message(const Label &L, const TaskMessages &Of,
                          const GroupMessage &M) {
   name(L);
-  // A receive whose message is there already waits for what its nic sends in
-  // LogGOPSim.
+  // In LogGOPSim, a receive whose message has arrived waits for sends of its
+  // nic.
   OS << (M.IsSend ? ": send " : ": recv ") << M.Bytes.Size
      << (M.IsSend ? "b to " : "b from ") << Of.peer(M) << " tag "
      << spread(Of.tag(M)) << (M.IsSend ? Cpu::Sends : Cpu::Receives)
@@ -158,7 +158,7 @@ void GoalWriter::communicate(int64_t Id, const TaskMessages &Of,
     requireTasks({Id}, Before);
 }
 
-/// Computations run one after the other, so only the last one is needed.
+/// Computations follow one another, so only the last one is needed.
 GoalWriter::Ids GoalWriter::needs(const Task &T) const {
   Ids Before;
   for (llvm::ArrayRef<int64_t> Some :
@@ -218,7 +218,7 @@ bool goal::check(const EmitRequest &Request, const Options &O,
                  DiagnosticEngine &Diags) {
   const bool HasTimes = checkHasTimes(Request, Diags);
   reportExpertExchanges(Request, "`emit goal`", Diags);
-  constexpr double BytesOfTask = 32; // what it is, and what it waits for
+  constexpr double BytesOfTask = 32; // the operation and its dependences
   return checkMessages(Request, O.Rules, Diags) && HasTimes &&
          Request.hasRoom(leastTasks(Request.Program) * BytesOfTask, Diags);
 }

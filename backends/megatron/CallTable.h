@@ -37,7 +37,7 @@ struct CallText {
 struct CollectiveRule {
   megatron::Fate Fate;
   CallText Call;           ///< if it is logged
-  llvm::StringLiteral Why; ///< it is not
+  llvm::StringLiteral Why; ///< why it is not logged
 };
 
 /// The row of a collective of a micro-batch that moves no parameters; null if

@@ -58,7 +58,7 @@ static DerivedOperand counted(std::string Name, int64_t Value, StringRef Unit,
   return O;
 }
 
-/// Sums those of \p Parts that are not 0.
+/// Returns the sum of those \p Parts that are not 0.
 static Derivation sumOf(std::vector<DerivedOperand> Parts) {
   erase_if(Parts, [](const DerivedOperand &O) { return O.Value == 0; });
   std::string Formula = Parts.empty() ? "0" : "$0";
@@ -167,7 +167,7 @@ private:
 
   ir::ExprOverlay P;
   const FigureMaker Make;
-  const ir::Program &Of; ///< whose ops they are
+  const ir::Program &Of; ///< the program of the ops
   const TraceRow &Shown;
   const RowBody &Body;
   const std::string Name;

@@ -32,8 +32,8 @@ public:
   /// The trace of \p Rank, which is of \p Stage.
   void write(int64_t Rank, int64_t Stage, OutputStream &OS);
 
-  /// The text that is kept of all stages, in bytes. Where one has more than its
-  /// share of them, its rows are made into text for each of its ranks.
+  /// Bytes of text that are kept for all stages. If a stage has more than its
+  /// share of them, its rows are formatted for each of its ranks.
   static constexpr size_t MaxKept = size_t(256) << 20;
 
 private:
@@ -41,7 +41,7 @@ private:
   struct Shared {
     std::once_flag IsMade;
     std::string Text;
-    std::vector<size_t> Ends; ///< of rows in Text; none if it is not kept
+    std::vector<size_t> Ends; ///< of rows in Text; none if Text is not kept
   };
 
   using Visitor = llvm::function_ref<bool(const TraceRow &, const RowTimes *)>;

@@ -30,7 +30,7 @@ public:
              std::vector<std::vector<IterationReplay::Span>> &Spans);
 
   void run();
-  /// From the start of each stage to its last row of a micro-batch.
+  /// Returns the times from each stage's start to its last micro-batch row.
   std::vector<int64_t> pipelines() const;
 
   // The interface that ir::Rendezvous calls.
@@ -51,7 +51,7 @@ private:
   const int64_t HostGap; ///< before each call, as a part of it
   std::vector<std::vector<IterationReplay::Span>> &Spans;
   std::vector<StageCursor> Stages;
-  llvm::DenseMap<const RowBody *, int64_t> Known; ///< what rows take
+  llvm::DenseMap<const RowBody *, int64_t> Known; ///< durations of rows
 };
 
 } // namespace

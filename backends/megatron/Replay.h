@@ -30,7 +30,7 @@ public:
     return Spans[static_cast<size_t>(Stage)];
   }
 
-  /// From the start to the last row before gradients are reduced.
+  /// Returns the time from the start to the last row before reductions.
   int64_t pipelineTime(int64_t Stage) const {
     return Pipelines[static_cast<size_t>(Stage)];
   }

@@ -36,7 +36,7 @@ public:
   int64_t total(const RowBody &B, const ir::Stage &S, int64_t Chunk) const;
   /// Between two rows.
   int64_t hostGap() const { return measured("host_gap"); }
-  /// The message a row itself is, if it is one whose size the row tells.
+  /// Returns the message that a row is itself, if the row has its size.
   std::optional<TraceMessage> messageOf(const RowBody &B) const;
   TraceMessage messageOf(const SubOperation &S) const;
 

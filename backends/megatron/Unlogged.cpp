@@ -21,7 +21,7 @@ struct LeftOut {
   llvm::SmallSetVector<ir::Axis, 2> Axes;     ///< of their groups
   llvm::SmallSetVector<StringRef, 8> Modules; ///< that they serve
   Bytes Total;                                ///< of one execution
-  SourceRange Why; ///< what of the job the first one comes from
+  SourceRange Why; ///< the part of the job that the first is from
 };
 
 /// Gathers what one block leaves out.
@@ -38,7 +38,7 @@ private:
   const ir::Program &P;
   const ir::Block &B;
   const Instrumentation How;
-  llvm::MapVector<StringRef, LeftOut> Unknown; ///< by who makes them
+  llvm::MapVector<StringRef, LeftOut> Unknown; ///< by their maker
   llvm::MapVector<StringRef, LeftOut> Unheard; ///< by the module they serve
 };
 

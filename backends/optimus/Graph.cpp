@@ -82,7 +82,7 @@ private:
   Graph &Out;
   llvm::StringMap<unsigned> Latest; ///< values by name
   int64_t Held = 0;                 ///< for the next leaf
-  int64_t Expert = 0;               ///< at hand
+  int64_t Expert = 0;               ///< the current one
 };
 
 } // namespace

@@ -23,7 +23,7 @@ inline llvm::StringRef getName(Family F) {
 }
 /// The model's class in transformers.
 llvm::StringRef getClass(Family F);
-/// The family that a model looks like; nothing if it is none of them.
+/// Returns the family that fits a model; nothing if none does.
 std::optional<Family> familyOf(const ir::ModelSpec &M);
 
 /// Shape of a value; B is the micro-batch, S the length of its samples.

@@ -128,7 +128,7 @@ void JSONWriter::boundary(int64_t From) {
   Array Objects;
   for (int64_t Owner : Owners)
     Objects.push_back(Of.stage(Owner).Name);
-  // A tuple travels as its type, its length and its items.
+  // A tuple is sent as its type, its length and its items.
   int64_t Messages = 0;
   J.attribute("from_stage", From);
   J.attribute("to_stage", From + 1);
@@ -148,7 +148,7 @@ void JSONWriter::boundary(int64_t From) {
           J.attribute("object", Of.stage(Owner).Name);
           J.attribute("value", V.Path);
           J.attribute("shape", shapeOf(V));
-          // The runtime loads weights so unless it is told otherwise.
+          // The runtime loads weights like this by default.
           if (IsTensor)
             J.attribute("dtype", "float32");
           J.attribute("bytes", Of.bytesOf(O.Value));

@@ -60,7 +60,7 @@ void Planner::assign(llvm::ArrayRef<int64_t> Ends) {
       continue;
     addLeaf(P.Stages[At], S);
     ++Calls;
-    // The last stage goes on to the end, whatever it says.
+    // The last stage has all remaining nodes, whatever its stated end.
     if (Calls == Ends[At]) {
       P.Stages[At].Last = S.Result;
       if (At + 1 < P.Stages.size())

@@ -75,7 +75,7 @@ static std::string quote(StringRef Text) {
   return Out;
 }
 
-/// In microseconds, to the nanosecond; a step of one unit takes one.
+/// Returns a time in microseconds, to the nanosecond; a unit is one of them.
 static std::string microseconds(int64_t Of, StepTime Time) {
   if (Time == StepTime::Unit)
     return std::to_string(Of);

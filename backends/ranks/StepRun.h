@@ -24,7 +24,7 @@ bool checkStepRun(const EmitRequest &Request, StepTime Time,
 
 /// Runs the steps of \p S, the schedule of \p P or a smaller one, against each
 /// other. A message delays only the step that needs it. It takes the time that
-/// StepTimes has for it, and none in units.
+/// StepTimes has for it, or no time if steps are units.
 ir::Timeline runSteps(const ir::Program &P, const ir::Schedule &S,
                       StepTime Time);
 

@@ -51,7 +51,7 @@ private:
   llvm::json::OStream &J;
   std::set<FileId> Files;
   std::map<Line, std::vector<Remark>> Remarks;
-  std::map<std::string, SourceRange> Places; ///< by what Where calls them
+  std::map<std::string, SourceRange> Places; ///< by the name from Where
 };
 
 } // namespace

@@ -17,7 +17,7 @@ struct Span {
 
 struct StageFigures {
   std::vector<Span> Spans; ///< in order
-  int64_t Work = 0;        ///< time that its steps take
+  int64_t Work = 0;        ///< total time of its steps
   /// Most micro-batches, each chunk for itself, between their forward step and
   /// the last, or the first, part of their backward step.
   int64_t PeakUntilWeights = 0, PeakUntilInputs = 0;

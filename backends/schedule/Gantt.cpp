@@ -112,7 +112,7 @@ std::string Gantt::label(int64_t Time) const {
                           : formatv("{0:f1} ms", Ns / 1e6).str();
 }
 
-/// A mark where there is room for its number.
+/// Draws a mark where there is room for its number.
 void Gantt::axis() {
   const int64_t Room = F.Time == StepTime::Unit ? 5 * Digit : 12 * Digit;
   int64_t Every = 1;

@@ -122,7 +122,7 @@ WorkloadPart Applier::cutPart(const WorkloadPart &P, int64_t Layers) const {
   return Cut;
 }
 
-/// Reports \p Kept if there is not that much.
+/// Returns whether there is as much as \p Kept; reports it if not.
 bool Applier::canKeep(const StatedCount &Kept, RowCount All) {
   const int64_t Of = orMost(All);
   if (Kept.Value <= Of) {

@@ -12,8 +12,8 @@ namespace {
 
 using Filter = llvm::function_ref<bool(llvm::StringRef)>;
 
-/// Sections that \p Counts are summed as floating-point ns and rounded once,
-/// half to even, as Python does. Nothing if there is none.
+/// Sums the sections for which \p Counts holds, as floating-point ns, and
+/// rounds once, half to even, as Python does. Nothing if there are none.
 std::optional<int64_t> sum(const ir::Spec &S, Filter Counts, Filter Twice) {
   double Total = 0;
   bool Any = false;

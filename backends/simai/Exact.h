@@ -30,7 +30,7 @@ private:
     std::set<std::string> Files;
     Bytes Total;
   };
-  std::map<std::string, Cause> Causes; ///< by what they have in common
+  std::map<std::string, Cause> Causes; ///< by their common part
 };
 
 /// The whole iteration of \p S: synchronisation, then every micro-batch.

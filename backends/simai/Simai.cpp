@@ -39,8 +39,8 @@ static std::string stagePath(llvm::StringRef Path, const ir::Stage &S) {
   return (Path.drop_back(Extension.size()) + Stages + Extension).str();
 }
 
-/// Reports stages whose messages to other stages are not all as large as their
-/// table says.
+/// Reports stages whose messages to others are not all of the size in their
+/// table.
 static void reportMessages(const EmitRequest &Request,
                            llvm::ArrayRef<const ir::Stage *> Stages,
                            DiagnosticEngine &Diags) {
@@ -117,7 +117,7 @@ static void checkHeader(const EmitRequest &Request, const Options &O,
     Diags.report(Request.Emit.Range, diag::SimaiTpAlone);
 }
 
-/// Warns of what no table says: the schedule, and times if there are none.
+/// Warns of what tables lack: the schedule, and times if there are none.
 static void checkJob(const EmitRequest &Request, DiagnosticEngine &Diags) {
   const ir::Spec &S = Request.Program.Spec;
   const Located<ir::ScheduleKind> &Schedule = S.Parallel.Schedule;

@@ -17,8 +17,8 @@ struct SimaiServers {
   /// Devices that NVLink joins, and their NICs.
   int64_t Devices = 8, Nics = 8;
 
-  /// Servers of the cluster of \p S, if it has one; \p Stated is what options
-  /// say, which goes before it.
+  /// Returns the servers of the cluster of \p S, if it has one; \p Stated has
+  /// the options, which take precedence.
   static SimaiServers of(const ir::Spec &S, const SimaiServers &Stated);
 };
 

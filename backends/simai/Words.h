@@ -32,8 +32,8 @@ struct TableWord {
 /// none.
 std::optional<Comm> commOf(ir::OpKind K);
 
-/// The `ep` of a table. The simulator divides the data-parallel group by it; a
-/// job whose experts don't lie so has none, and no word for their groups.
+/// Returns the `ep` of a table. The simulator divides the data-parallel group
+/// by it. Experts placed otherwise have none, and no word for their groups.
 int64_t expertRanks(const ir::Mesh &M);
 
 /// The words of the tables of one job.
@@ -41,7 +41,7 @@ class TableWords {
 public:
   explicit TableWords(const ir::Program &P);
 
-  /// The word for \p Collective; nothing if its kind or its group has none.
+  /// Returns the word for \p Collective; nothing if its kind or group has none.
   std::optional<TableWord> find(const ir::Op &Collective) const;
 
 private:

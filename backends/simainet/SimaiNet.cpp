@@ -22,7 +22,7 @@ using namespace foretrace::option;
 
 struct simainet::Options {
   FileNames Files;
-  SimaiServers Servers; ///< what the job says of them, not yet of its cluster
+  SimaiServers Servers; ///< stated by the job, without its cluster
 };
 
 constexpr EmitOption simainet::OptionRows[] = {
@@ -43,8 +43,8 @@ static const EmitSpec *findTable(const Spec &S) {
   return nullptr;
 }
 
-/// The servers of a job; what a block doesn't say of them is as `emit simai`
-/// says.
+/// Returns the servers of a job; those missing in the block are taken from
+/// `emit simai`.
 static SimaiServers serversOf(const EmitRequest &Request, const Options &O) {
   DiagnosticEngine Known; // `emit simai` reports these
   const Spec &S = Request.Program.Spec;
@@ -119,7 +119,7 @@ static std::string pathOfTable(const EmitRequest &Request,
     return Path;
   if (llvm::sys::path::is_absolute(Dir)) {
     llvm::SmallString<128> Whole(Path);
-    (void)llvm::sys::fs::make_absolute(Whole); // else it is as it was
+    (void)llvm::sys::fs::make_absolute(Whole); // on failure it stays relative
     return std::string(Whole);
   }
   for (auto I = llvm::sys::path::begin(Dir); I != llvm::sys::path::end(Dir);

@@ -12,7 +12,7 @@
 
 namespace foretrace::simainet {
 
-/// Links of one tier: each of the nodes below it has one to its switch.
+/// Links of one tier: one from each node below it to the node's switch.
 struct LinkRun {
   const ir::TierSpec *Tier;
   int64_t FirstBelow, FirstSwitch; ///< numbers of nodes

@@ -20,13 +20,13 @@ public:
 
   /// Adds the values of \p E; false if something was reported.
   bool add(const ast::Axis::Element &E);
-  /// Adds one value as it is; false if it is none.
+  /// Adds one literal value; false if it is not a value.
   bool addValue(const ast::Expr &E);
   /// Must be called after the last element. Reports duplicate values and, if
   /// axes before it decide, finds all possible values.
   bool finish();
 
-  /// By position, as -D takes them.
+  /// Returns the values by position, in the syntax of -D.
   std::vector<std::string> take() { return std::move(Texts); }
   /// Returns the values as in conditions: strings without their quotes.
   std::vector<std::string> takeWords() { return std::move(Words); }

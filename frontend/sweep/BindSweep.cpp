@@ -50,8 +50,8 @@ std::optional<ExprValue> SweepBinder::lookUp(llvm::ArrayRef<ast::Word> Path) {
       Expr(Out.Sizes, Out.Sizes.key(*Number, 1)), Dimension::Count, {}};
 }
 
-/// Reports a key that no job can have. Whether this one has it shows when it is
-/// read.
+/// Reports a key that no job can have. Whether this job can have it is checked
+/// when it is read.
 bool SweepBinder::checkKey(const ast::Name &Key, SourceRange Axis) {
   static constexpr llvm::StringRef Sections[] = {"model", "train", "parallel",
                                                  "cost", "cluster"};
@@ -372,7 +372,7 @@ SweepSpec SweepBinder::bind(const SweepEntries &Entries,
   }
   for (const SweepEntries::Metric &M : Entries.metrics())
     bindMetric(M);
-  llvm::SmallVector<const ast::Clause *> Last; // they read what is best
+  llvm::SmallVector<const ast::Clause *> Last; // they read the goals
   for (const ast::Clause *C : Entries.clauses())
     if (C->Keyword.Text == "keep")
       Last.push_back(C);

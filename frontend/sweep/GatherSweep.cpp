@@ -53,7 +53,7 @@ void SweepEntries::add(const ast::Axis &A) {
     if (!Shared)
       continue;
     if (I < Axes.First && pathsOf(A) == pathsOf(Other)) {
-      Axes.All[I] = &A; // others may depend on it: it stays where it was
+      Axes.All[I] = &A; // others may depend on it: it keeps its place
       return;
     }
     Diags
@@ -65,7 +65,7 @@ void SweepEntries::add(const ast::Axis &A) {
   Axes.All.push_back(&A);
 }
 
-/// There is one best, one choice of what is kept, and one of what may be.
+/// Returns whether a sweep can have only one of the two clauses.
 static bool isSameKind(const ast::Clause &A, const ast::Clause &B) {
   auto IsBest = [](const ast::Clause &C) {
     return C.Keyword.Text == "minimize" || C.Keyword.Text == "maximize";

@@ -13,7 +13,7 @@ namespace foretrace {
 struct SweepSpec {
   /// A key or a param of the job.
   struct Key {
-    std::string Name; ///< as -D takes it
+    std::string Name; ///< as in -D
     SourceRange Range;
     std::vector<std::string> Values; ///< by position, as -D takes them
     std::vector<std::string> Words;  ///< as conditions compare them
@@ -108,7 +108,7 @@ private:
 
   const ir::ExprCode Code;
   ir::RowEvaluator Row;
-  /// By axis: how many values it has, and what its keys are then.
+  /// By axis: the number of its values, and the keys they set.
   struct Digit {
     struct Leaf {
       size_t Index;

@@ -108,7 +108,7 @@ ExprId ExprTable::define(Key K, ExprId As) {
 
 ExprId ExprTable::replace(ExprId Of, ExprId Leaf, ExprId With) {
   llvm::DenseMap<unsigned, ExprId> Replaced = {{Leaf.Index, With}};
-  // Operands come before what uses them.
+  // Operands precede the expressions that use them.
   for (llvm::SmallVector<ExprId, 16> Open = {Of}; !Open.empty();) {
     const ExprId I = Open.back();
     const ExprNode N = (*this)[I]; // a copy, as the table grows

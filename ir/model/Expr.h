@@ -105,7 +105,7 @@ using ElementExpr = UnitExpr<ElementUnit>;
 using FlopExpr = UnitExpr<FlopUnit>;
 using TimeExpr = UnitExpr<NanosecondUnit>;
 
-/// The expressions of one program. Operands come before what uses them.
+/// The expressions of one program. Operands precede their users.
 class ExprTable {
 public:
   // Out of line, so that users of this header do not compile them.

@@ -40,7 +40,7 @@ static bool isConstant(const ExprTable &T, ExprId I) {
   return T[I].Op == ExprOp::Constant || T[I].Op == ExprOp::RealConstant;
 }
 
-/// A key that follows from others is its definition.
+/// Returns the definition of a key that follows from others.
 static ExprId definitionOf(const ExprTable &T, ExprId I) {
   while (T[I].Op == ExprOp::Key && !isLeaf(T, I))
     I = T[I].Left;

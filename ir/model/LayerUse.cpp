@@ -40,8 +40,8 @@ static bool isWord(const layers::Expr &E) {
          (Row && !llvm::is_contained(Counts, Row->Type));
 }
 
-/// A key that does not say what it can be has the type of its default; without
-/// one it is a count.
+/// Sets the type of a key. Without stated values it is that of the default;
+/// without a default it is a count.
 static void setType(LayerKey &Key, llvm::ArrayRef<LayerKey> Before) {
   const layers::Statement &S = *Key.Declared;
   const layers::Expr *Default = S.Values.empty() ? nullptr : S.Values.begin();

@@ -28,7 +28,7 @@ struct LayerKey {
   bool isPresent() const {
     return std::visit([](const auto &F) { return F.isPresent(); }, Value);
   }
-  /// Returns the words that it can be; none if it is no word, or can be any.
+  /// Returns the words that it can be; none if it is a number or any word.
   llvm::ArrayRef<llvm::StringRef> words() const {
     return Declared ? Declared->Can.Words : llvm::ArrayRef<llvm::StringRef>();
   }

@@ -129,8 +129,8 @@ AxisList foretrace::ir::axesSplitting(const Program &P, const TensorType &T,
   return Axes;
 }
 
-/// Each replica has its own part of a batch, which no other needs; split over
-/// more, or less, than the replicas it is that of all.
+/// Returns the extent on a rank. Each replica has its own part of a batch; a
+/// batch split over more or fewer ranks is that of all.
 Expr foretrace::ir::extentOnRank(ExprScope P, const Dim &D,
                                  llvm::ArrayRef<Axis> Axes) {
   const Expr Extent(P.Sizes, D.Size);

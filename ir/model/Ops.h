@@ -76,10 +76,10 @@ constexpr OpTraits operator|(OpTraits A, OpTraits B) {
                                static_cast<unsigned>(B));
 }
 
-/// The values that the backward op of a compute op reads besides the gradients
-/// of its results, to compute those of the operands that have one. Results
-/// after the first are made for it, so it reads them, too, where it reads
-/// anything. The gradient of a parameter reads the first operand.
+/// Values that the backward op of a compute op reads, besides the gradients of
+/// its results, to compute those of the operands that have one. Results after
+/// the first exist only for it, so it reads them, too, if it reads any value.
+/// The gradient of a parameter reads the first operand.
 enum class BackwardRule : unsigned char {
   /// There is no backward op.
   Undefined,
@@ -88,8 +88,8 @@ enum class BackwardRule : unsigned char {
   Passed,
   /// Nothing: the op is linear in all operands at once.
   Linear,
-  /// Nothing, and each operand has its gradient from the result at its place;
-  /// there may be more operands.
+  /// Nothing is computed: each operand has its gradient from the result at its
+  /// place; there may be more operands.
   Pairwise,
   /// The other operands, by which an operand is multiplied.
   Others,

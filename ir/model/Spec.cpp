@@ -140,7 +140,7 @@ int64_t ModelSpec::layerCount() const {
   return N;
 }
 
-/// A node can be larger than the innermost tier, and a flat network has none.
+/// A node can be larger than the innermost tier. A flat network has no tiers.
 int64_t ClusterSpec::domainSize() const {
   return Tiers.size() > 1 ? std::max(*Tiers.front().Devices, *DevicesPerNode)
                           : *DevicesPerNode;

@@ -53,8 +53,8 @@ public:
   const Block &block() const { return B; }
   /// Returns the number of tasks of a step, whole or half.
   int64_t count(ActionKind Step) const { return Counts[index(Step)]; }
-  /// Returns how many of them run the layer's forward pass again, if they come
-  /// before all others.
+  /// Returns how many of them run the layer's forward pass again, if they
+  /// precede all others.
   int64_t countAgain(ActionKind Step) const { return CountsAgain[index(Step)]; }
   /// Returns the number of tasks of an op: none for a view or a collective of
   /// one rank; one message in each direction for each step of a ring; one for
@@ -63,8 +63,8 @@ public:
   int64_t width(OpId Of) const { return Widths[Of]; }
   /// Returns the action that runs an op.
   ActionKind action(OpId Of) const { return Actions[Of]; }
-  /// Returns the ops that give a sample that one rank has read to the others.
-  /// All of a chunk come before its other ops.
+  /// Returns the ops that send a sample which one rank has read to the others.
+  /// All of a chunk precede its other ops.
   llvm::ArrayRef<OpId> reads() const { return Reads; }
   /// Returns the part of an op in its unit. Such ops are not numbered.
   UnitPart part(OpId Of) const { return Parts[Of]; }

@@ -82,8 +82,8 @@ private:
   std::array<Indices, 2> Lanes, Ends;
 };
 
-/// The messages that bring what \p M sends. What came in earlier rounds is
-/// there, too: receives follow each other.
+/// Returns the messages that bring what \p M sends. Messages of earlier rounds
+/// have arrived as well: receives follow each other.
 MessagePlan::Indices MessagePlan::sources(const GroupMessage &M) const {
   Indices From;
   for (const Receipt &R : llvm::reverse(Receipts)) {

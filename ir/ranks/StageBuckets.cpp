@@ -148,8 +148,8 @@ void StageTasks::timeReductions() {
   });
 }
 
-/// Gathers of one kind that have buckets: who needs one begins with it, unless
-/// that has been done, and with the next one (param_and_grad_buffer.py,
+/// Gathers of one kind that have buckets: the first op that needs one starts
+/// it, unless that has been done, and the next one (param_and_grad_buffer.py,
 /// finish_param_sync).
 void StageTasks::timeGathers(llvm::ArrayRef<OpId> Gathers) {
   const Block &Step = plan(stageAt(P.Stages, Stage).Step).block();
@@ -192,7 +192,7 @@ void StageTasks::timeGathers() {
     return;
   const BlockTasks &Plan = plan(stageAt(P.Stages, Stage).Step);
   const Block &Step = Plan.block();
-  llvm::SmallVector<OpId, 4> Of[2]; // all others, and those of experts
+  llvm::SmallVector<OpId, 4> Of[2]; // of dense layers, and of experts
   for (size_t N = 0; N < Step.Ops.size(); ++N)
     if (const OpId I = Step.Ops.idAt(N);
         Step.Ops[I].Kind == OpKind::AllGather && Plan.width(I) != 0)

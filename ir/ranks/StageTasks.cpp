@@ -174,7 +174,7 @@ static void tidy(llvm::SmallVectorImpl<int64_t> &Ids) {
   Ids.erase(std::unique(Ids.begin(), Ids.end()), Ids.end());
 }
 
-/// Data says more than order, so what is both is data.
+/// A task that is needed for data and for order counts as data.
 void StageTasks::visit(Task &T, Visitor Visit) {
   tidy(T.Data);
   tidy(T.Control);

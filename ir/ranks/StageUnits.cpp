@@ -39,9 +39,9 @@ int64_t StageTasks::elementsOf(const LayerTasks &L, UnitPart Part) const {
   return Sum.isOverflow() ? Most : std::min(Sum.value(), Most);
 }
 
-/// Returns whether all layers are gathered with what comes before them, and
-/// again with what comes after them (AllGatherPipeline.all_gather_params of
-/// Megatron-FSDP, suggested_AG_prefetch_size).
+/// Returns whether all layers are gathered with those before them, and again
+/// with those after them (AllGatherPipeline.all_gather_params of Megatron-FSDP,
+/// suggested_AG_prefetch_size).
 bool StageTasks::areFew(const ChunkTasks &Of) const {
   constexpr int64_t Prefetched = 500'000'000;
   int64_t Left = Prefetched;

@@ -23,7 +23,7 @@ private:
 
   const Block &B;
   std::vector<bool> Makers; ///< by value: its maker is in the half
-  /// By value: who uses it.
+  /// Users, by value.
   std::vector<llvm::SmallVector<OpId, 2>> Users;
   std::vector<bool> IsIn; ///< by op
 };

@@ -96,7 +96,7 @@ std::optional<Action> ScheduleWalker::next() {
       return std::nullopt;
     const std::vector<SlotLoop> &Loops = Program.Loops;
     if (Next == Loops[Loop].Slots.size()) {
-      if (IsEmpty && Iteration >= 0) { // as are those that only repeat it
+      if (IsEmpty && Iteration >= 0) { // so are its repetitions
         Iteration += std::min(repetitions(1), Count - 1 - Iteration);
         compute(Iteration);
       }

@@ -29,7 +29,7 @@ StageOrder::Link StageOrder::linkOf(int64_t Chunk, bool IsNext) const {
   return {false, Own, std::nullopt};
 }
 
-/// Returns whether what comes over a link is there.
+/// Returns whether the data that come over a link have arrived.
 bool StageOrder::isThere(const Link &At, const Action &A, Done Made,
                          Done Received) const {
   if (At.IsEnd)

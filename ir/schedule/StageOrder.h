@@ -35,7 +35,7 @@ private:
   struct Link {
     bool IsEnd;                  ///< of the model: there is nothing
     std::optional<int64_t> Own;  ///< the chunk of this stage there
-    std::optional<int64_t> Peer; ///< else the stage there
+    std::optional<int64_t> Peer; ///< the other stage, if not this one
   };
 
   Link linkOf(int64_t Chunk, bool IsNext) const;

@@ -74,7 +74,7 @@ bool ProgramParser::header() {
   if (!In.expectSpelling("a level", Stated) || !In.expectWord("facts") ||
       !In.expectPunct("(") || !facts())
     return false;
-  // The word is for people; it must be what the facts say.
+  // The word is for people; it must agree with the facts.
   return checkLevel(Stated, P.Facts, In.Diags);
 }
 

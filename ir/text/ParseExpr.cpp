@@ -33,7 +33,7 @@ private:
 bool ExprParser::sum(ExprId &Out, unsigned Depth) {
   if (Depth > MaxDepth)
     return In.expected("a size with fewer parentheses");
-  // All at once: one after the other each would put the others in order.
+  // Added all at once: one by one, each sum would sort its terms again.
   llvm::SmallVector<ExprId, 8> Summands;
   do {
     if (!product(Summands.emplace_back(), Depth))

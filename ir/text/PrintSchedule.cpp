@@ -26,7 +26,7 @@ private:
   }
 
   const Schedule &S;
-  Schedule Scratch; ///< whose table takes what messages are compared with
+  Schedule Scratch; ///< has a table for addresses to compare with
   llvm::raw_ostream &OS;
 };
 

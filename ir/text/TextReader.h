@@ -32,7 +32,7 @@ public:
   /// The range of the token that was taken last.
   SourceRange lastRange() const { return Last; }
 
-  /// Takes the punctuation or word if it is next.
+  /// Consumes the punctuation or word if it is next.
   bool takePunct(llvm::StringRef P);
   bool takeWord(llvm::StringRef W);
 

@@ -134,8 +134,8 @@ static std::string describeIssue(const Program &P, const Issue &Of) {
   return Text;
 }
 
-/// The first stage that waits, and what the first of those that have not come
-/// does instead.
+/// Reports the first stage that waits, and what the first missing one does
+/// instead.
 static void reportStuck(const CollectiveClient &C,
                         const Rendezvous<CollectiveClient> &Run,
                         const Program &P, DiagnosticEngine &Diags) {

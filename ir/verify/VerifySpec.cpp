@@ -100,7 +100,7 @@ void SpecVerifier::routing() {
                  diag::IrRouting);
 }
 
-/// Checks sums and products that others take without looking.
+/// Checks sums and products that other code does not check.
 void SpecVerifier::sizes() {
   if (S.Model.layerCount() > ModelSpec::MaxLayers)
     Diags.report(S.Model.Range, diag::LayerLimit, S.Model.layerCount(),

@@ -43,7 +43,7 @@ bool Deriver::ask(Check C) {
 
 bool Deriver::holds(Expr Condition, diag::Id Id,
                     const Located<int64_t> &Blamed) {
-  if (Diags.isAllowed(Id)) // a job goes on without, in its own way
+  if (Diags.isAllowed(Id)) // an allowed job continues without it
     return decide(Condition) > 0;
   return ask({Check::Kind::Condition, Condition, 0, Id, ir::keyOf(S, Blamed)});
 }
@@ -173,7 +173,7 @@ void Deriver::checkSequence() {
   const Located<int64_t> &Seq = S.Train.Sequence;
   if (*P.SequenceParallel && !exceeds(P.Tp, 1)) {
     error(P.SequenceParallel.Range, diag::SpWithoutTp).noteValue("tp", P.Tp);
-    // A generator that takes it as given writes other rows.
+    // Generators that accept it as it is write other rows.
     if (!Diags.isAllowed(diag::SpWithoutTp))
       P.SequenceParallel.setDefault(false);
   }
@@ -235,7 +235,7 @@ void Deriver::checkOptimizer() {
       D.note({}, diag::RefusedBy, "Megatron-LM",
              "training/arguments.py, validate_args");
   }
-  // DeepSpeed offloads others, so that a job may want it.
+  // DeepSpeed offloads other optimizers, so a job may want it.
   if (*S.Train.OffloadOptimizer && !IsAware)
     error(S.Train.OffloadOptimizer.Range, diag::OffloadOptimizer,
           getSpelling(*O))

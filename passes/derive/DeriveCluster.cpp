@@ -39,8 +39,8 @@ void Deriver::deriveBandwidth(const ClusterSpec &C, TierSpec &T) {
     error(C.Nics.Range, diag::SizeOverflow, "nics x nic_bandwidth of a device");
 }
 
-/// Domains lie within one another, so that ranks are joined by the innermost
-/// tier whose domain holds the first and the last of them.
+/// Domains nest, so ranks are joined by the innermost tier whose domain has the
+/// first and the last of them.
 void Deriver::checkTier(const ClusterSpec &C, size_t Index) {
   const TierSpec &T = C.Tiers[Index];
   const int64_t Joined = *T.Devices, Node = *C.DevicesPerNode;

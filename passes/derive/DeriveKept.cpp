@@ -149,7 +149,7 @@ void Deriver::checkChunks(llvm::StringRef Key, const Located<int64_t> &Layers) {
 
 namespace {
 
-/// Chunks of the same layers, one behind the other.
+/// Chunks with the same layers, in sequence.
 struct EqualChunks {
   LayerSequence First, Rest;
   int64_t Count;

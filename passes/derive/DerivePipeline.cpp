@@ -36,9 +36,9 @@ void Deriver::checkPartition() {
                         S.Model.layerCount()));
 }
 
-/// First and last stages of their own size, and the others equal, as
-/// Megatron-LM has it (transformer_config.py, __post_init__): a stage's layers
-/// are split over its chunks, and none is without.
+/// Checks first and last stages of their own size, with the others equal, as in
+/// Megatron-LM (transformer_config.py, __post_init__): a stage's layers are
+/// split over its chunks, and none is without.
 void Deriver::checkEnds() {
   const ParallelSpec &P = S.Parallel;
   dropKeys("beside stages of their own size");

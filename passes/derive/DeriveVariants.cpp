@@ -62,7 +62,7 @@ public:
   /// Returns the values that are live before a layer.
   Names before(unsigned Block, Names After) const;
   /// Replaces blocks by variants, in the layers before those seen so far.
-  /// \p IsSent says whether another stage sends what they receive.
+  /// \p IsSent: another stage sends the values they receive.
   LayerSequence replace(const LayerSequence &Layers, bool IsSent);
 
   Names Live;

@@ -111,8 +111,8 @@ private:
     return combine(ir::ExprOp::Equal, combine(ir::ExprOp::Less, Most, N),
                    number(0));
   }
-  /// Adds what is asked of jobs like this one, as long as it is legal; whether
-  /// it still is.
+  /// Adds a check of all such jobs, as long as this one is legal; returns
+  /// whether it still is.
   bool ask(ir::Check C);
   /// Returns whether \p Condition, which all such jobs must meet, holds; else
   /// \p Id is to be reported for \p Blamed.

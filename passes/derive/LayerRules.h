@@ -59,7 +59,7 @@ private:
   ir::LayerUse &Use;
   const bool IsShipped; ///< whether its text says all that it requires
   llvm::StringSet<> Sources; ///< parameters and inputs so far
-  /// Where a requirement was not met: others there follow from it, mostly.
+  /// Places of requirements not met: others there mostly follow from these.
   llvm::SmallSet<SourceLocation, 2> Refused;
 };
 

@@ -122,7 +122,7 @@ void Deriver::LayerRules::checkColumns(const layers::Tensor &T, Frame &F) {
 }
 
 void Deriver::LayerRules::checkExtents(const layers::Tensor &T, Frame &F) {
-  // The library's attention and networks say what they require.
+  // The library's attention and networks have requirements of their own.
   if (IsShipped)
     return;
   for (const Node &Dim : T.Dims)

@@ -74,7 +74,7 @@ static int64_t product(std::initializer_list<int64_t> Factors) {
   int64_t Product = 1;
   for (int64_t F : Factors)
     if (llvm::MulOverflow(Product, F, Product))
-      return 1; // nothing near is legal, as its derivation will say
+      return 1; // nothing near is legal; deriving it reports that
   return Product;
 }
 
@@ -250,8 +250,8 @@ static KeyTexts writeLayout(Spec &S) {
   return W;
 }
 
-/// Ends without layers, as only a list can say it, if that is all that is said
-/// of them.
+/// Writes ends without layers, which need a list, if no other key is set for
+/// them.
 static KeyTexts writeEmptyEnds(Spec &S) {
   ParallelSpec &P = S.Parallel;
   const bool First = P.FirstStageLayers.is(0);

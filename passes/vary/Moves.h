@@ -38,7 +38,7 @@ struct Move {
   MoveId Id;
 
   // A NUMBER.
-  llvm::StringLiteral Key = ""; ///< empty if it is none
+  llvm::StringLiteral Key = ""; ///< empty if it has no key
   /// All members that hold what \p At states: blocks share a section.
   std::vector<KeyNumber *> (*Find)(ir::Spec &S, SourceRange At) = nullptr;
   /// The values that may be legal, in any order; \p S is derived.

@@ -13,8 +13,8 @@ namespace foretrace {
 using PassRunner = std::function<bool(
     ir::Program &, llvm::ArrayRef<const PassInfo *>, DiagnosticEngine &)>;
 
-/// Each pass is run once for all who ask for what it establishes, and those
-/// that see no numbers only if no other job of \p Structures decides alike.
+/// Runs each pass once for all that need its facts. Passes that do not depend
+/// on numbers are run only if no job of \p Structures has the same structure.
 class CompiledJob {
 public:
   /// \p Stated is empty if the job has errors, which \p Diags then contains.

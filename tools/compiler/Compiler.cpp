@@ -201,7 +201,7 @@ std::string Compiler::layJob(llvm::StringRef Path, DiagnosticEngine &Diags) {
   return Job;
 }
 
-/// Adds what the project file of the job says to what the options say.
+/// Adds the options of the job's project file to \p Options.
 void Compiler::useProject(llvm::StringRef Path, FrontendOptions &Options,
                           DiagnosticEngine &Diags) {
   const Project P = readProject(Path, Sources, Diags);

@@ -41,7 +41,7 @@ public:
   /// From now on the file at \p Path, of a job or to import, has this text,
   /// whether or not there is one on disk. Jobs that were read stay as they are.
   void setText(llvm::StringRef Path, llvm::StringRef Text);
-  /// From now on it is what the disk says.
+  /// Drops the text given for \p Path: the file on disk is used again.
   void clearText(llvm::StringRef Path);
   /// The text of the job that was made of the file of another tool at \p Path,
   /// once it has been read.
@@ -59,8 +59,8 @@ public:
   const ast::File *parse(FileId File);
 
   /// Reads the job at \p Path, with the `foretrace.toml` of its folder or of
-  /// one above it (Project.h); whatever is wrong is in its diagnostics, which
-  /// begin as \p Diags. It stays until it is forgotten.
+  /// one above it (Project.h). Errors are in its diagnostics, which begin as
+  /// \p Diags. It stays until it is forgotten.
   CompiledJob &read(llvm::StringRef Path, FrontendOptions Options = {},
                     DiagnosticEngine Diags = {});
   /// All in one: the file at \p Path has this \p Text from now on, and is read

@@ -14,13 +14,12 @@ namespace foretrace {
 constexpr char ProjectFileName[] = "foretrace.toml";
 
 struct Project {
-  std::string Path;                     ///< empty: there is none
+  std::string Path;                     ///< empty: there is no project file
   std::vector<std::string> ImportPaths; ///< seen from where we are
   std::string Cluster;                  ///< of `foretrace new`; may be empty
   std::vector<WarningOption> Warnings;
 
-  /// Treats warnings as the file says, but for those that options treat
-  /// otherwise.
+  /// Treats warnings as in the file, except those that options set otherwise.
   void applyTo(DiagnosticEngine &Diags) const;
 };
 

@@ -12,9 +12,9 @@ namespace foretrace::convert {
 /// Backends that one can be written with.
 llvm::ArrayRef<llvm::StringRef> formatNames();
 
-/// The `emit` blocks for the backends \p Names, by default `chakra`, with the
-/// option \p Ranks of that one, and for what goes with them if there is a
-/// cluster. An error says which name or option is none.
+/// Returns the `emit` blocks for the backends \p Names, by default `chakra`,
+/// with its option \p Ranks, and for their companions if there is a cluster. An
+/// error names an unknown backend or option.
 llvm::Expected<std::vector<ir::EmitSpec>>
 emitsFor(std::vector<llvm::StringRef> Names, llvm::StringRef Ranks,
          bool HasCluster);

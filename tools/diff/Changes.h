@@ -42,7 +42,7 @@ struct FigureChange {
   std::string Title; ///< of the table, or of the number itself
   FigureUnit Unit;
   bool IsOnly = false; ///< its table has one number for each row
-  std::optional<Figure> Before = {}, After = {}; ///< one of them at least
+  std::optional<Figure> Before = {}, After = {}; ///< at least one is set
   std::vector<std::string> By = {}; ///< paths of keys; set by findCauses
   /// Whether only all these keys together change it, or the cause is unknown.
   bool IsByAll = false;

@@ -33,7 +33,7 @@ namespace {
 /// Which keys the expressions of answers follow from.
 class Leaves {
 public:
-  /// \p Of is what the key of each place is here, if it is one of sizes.
+  /// \p Of has the key of each place in this job, if it has a size.
   Leaves(const Answers &In, llvm::ArrayRef<std::optional<Key>> Of);
 
   KeySet of(unsigned Answer, const std::optional<Figure> &F) const;
@@ -124,8 +124,7 @@ CauseFinder::CauseFinder(llvm::ArrayRef<KeyChange> Keys, const Answered &Old,
       After{New, FigureIndex(New.Of),
             Leaves(New.Of, idsOf(&KeyChange::After))} {}
 
-/// Lets one job have one key of the other one. Returns whether there is such a
-/// job.
+/// Tries a job with one key of the other one. Returns whether it is legal.
 bool CauseFinder::vary(const Side &S, unsigned Key,
                        llvm::ArrayRef<FigureChange> Changes) {
   const std::optional<Answers> Varied = S.Of.Vary(Stated[Key]->path());
@@ -163,10 +162,10 @@ void CauseFinder::find(std::vector<FigureChange> &Changes) {
   }
 }
 
-/// Sets FigureChange::By. A key is a cause of what differs if
-///  * the expression of one side has it, or follows from it by definitions, or
-///  * the one job differs there if it takes over this key alone from the other.
-/// Where no key is a cause, all are that cannot be told apart that way.
+/// Sets FigureChange::By. A key is the cause of a difference if * the
+/// expression of one side has it, or follows from it by definitions, or * one
+/// job with this key of the other one differs there. Where no key is a cause,
+/// all keys are that can't be told apart that way.
 static void findCauses(std::vector<FigureChange> &Changes,
                        llvm::ArrayRef<KeyChange> Keys, const Answered &Before,
                        const Answered &After) {
@@ -219,7 +218,7 @@ static ir::FactSet common(ir::FactSet A, ir::FactSet B) {
   return A.minus(A.minus(B));
 }
 
-/// Returns whether there may be more in a program than what its keys say.
+/// Returns whether a program may differ from what its keys imply.
 static bool isByHand(const Side &S) { return !S.Job; }
 
 static bool isCause(const KeyChange &K) { return K.isCause(); }
@@ -239,7 +238,7 @@ static void comparePrograms(const Side &Before, const Side &After,
   }
   if (D.Changes.empty())
     return;
-  // With one key alone the one job is the other.
+  // If one key alone differs, it is the cause of all.
   if (!isByHand(Before) && !isByHand(After) &&
       llvm::count_if(D.Keys, isCause) == 1) {
     for (FigureChange &C : D.Changes)

@@ -17,7 +17,7 @@ llvm::StringRef getName(How H);
 
 /// The value of a key of a job.
 struct KeyValue {
-  std::string Path; ///< as -D says it: `parallel.tp`, `model.moe.experts`
+  std::string Path; ///< as in -D: `parallel.tp`, `model.moe.experts`
   std::string Text;
   How Is = How::Stated;
   SourceRange Range;              ///< where it is stated, if it is
@@ -32,7 +32,7 @@ std::vector<KeyValue> keysOf(const ir::Spec &S);
 
 /// A key that is not the same in two jobs.
 struct KeyChange {
-  std::optional<KeyValue> Before, After; ///< one of them at least
+  std::optional<KeyValue> Before, After; ///< at least one is set
 
   const std::string &path() const { return (Before ? Before : After)->Path; }
   /// Returns whether the job states it, so that it is not just derived.

@@ -175,7 +175,7 @@ void Summary::addLayouts() {
                 "dimensions, and the axes that split them",
                 columns({{FigureUnit::Text, "tensor layout"}}),
                 {}};
-  // Gradients lie as what they are of, as does what is computed again.
+  // Leaves out gradients and recomputed values, as they have the same layouts.
   for (const auto &[Index, Layers] : layersByBlock(P->Layers)) {
     const Block &B = P->Blocks[BlockId(Index)];
     llvm::SmallBitVector IsAgain(static_cast<unsigned>(B.Values.size()));

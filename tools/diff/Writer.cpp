@@ -16,7 +16,7 @@ using llvm::StringRef;
 /// Printed for a value that one side does not have.
 static constexpr char Nothing[] = "-";
 
-/// `job.fore:4:17`; empty if it is nowhere.
+/// Returns `job.fore:4:17`; empty for no place.
 std::string DiffWriter::placeOf(SourceRange Range) const {
   if (!Range.isValid())
     return "";
@@ -71,7 +71,7 @@ static std::string shareOf(const FigureChange &C) {
   return Text;
 }
 
-/// `1-6`, of what is no row of its own.
+/// Returns the words of a row, with `1-6` first for a range of stages.
 static std::vector<std::string> rowOf(const FigureName &Name) {
   std::vector<std::string> Words = Name.Row.Words;
   if (Name.Row.Stages)
@@ -79,7 +79,7 @@ static std::vector<std::string> rowOf(const FigureName &Name) {
   return Words;
 }
 
-/// The first ones; in parentheses what changes it only together.
+/// Returns the first causes; keys that only matter together in parentheses.
 static std::string causesOf(const FigureChange &C) {
   constexpr size_t Most = 4;
   const llvm::ArrayRef<std::string> Shown =

@@ -12,7 +12,7 @@ enum class UnitDimension {
 };
 } // namespace
 
-/// Bytes of a unit of the language; none of one that counts something else.
+/// Returns the bytes of a unit of the language; none if it is no unit of bytes.
 static std::optional<double> bytesOfUnit(StringRef Unit) {
 #define UNIT(WORD, DIMENSION, NUMERATOR, DENOMINATOR)                          \
   if (UnitDimension::DIMENSION == UnitDimension::Bytes && Unit == WORD)        \

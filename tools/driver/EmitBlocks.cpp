@@ -41,7 +41,7 @@ void checkBlocks(ArrayRef<ir::EmitSpec> Emits, DiagnosticEngine &Diags) {
 
 bool takesFile(const ir::EmitSpec &Emit) {
   const Backend *B = findBackend(Emit.Backend);
-  return !B || B->findOption("file"); // of one that is none an error tells
+  return !B || B->findOption("file"); // an unknown one is reported elsewhere
 }
 
 bool areOfModel(ArrayRef<ir::EmitSpec> Emits) {

@@ -56,8 +56,8 @@ void Emitter::showCommand(const Emission &Block, const EmitRequest &Request,
   }
 }
 
-/// The option of \p Emit that says where its files go, or the block if it says
-/// nothing; nowhere if the command line names the file.
+/// Returns the option of \p Emit with the path of its files, or the block if it
+/// has none; nowhere if the command line names the file.
 static SourceRange placeOf(const Backend &Format, const ir::EmitSpec &Emit,
                            const Destination &To) {
   if (!To.File.empty())

@@ -30,7 +30,7 @@ struct EmitterOptions {
   bool IsQuiet = false; ///< neither progress nor a list of files
   /// How files are written.
   OutputOptions Writing;
-  /// No file goes to where one was read.
+  /// No file replaces an input.
   bool IsApart = false;
   /// Prints the command that runs the consumer of what was written.
   bool ShowsCommand = false;
@@ -74,7 +74,7 @@ private:
   const EmitterOptions Options;
   const SourceFiles &Sources;
   FileOutputs Outputs;
-  std::string Durations; ///< what those in the files are, if not measured
+  std::string Durations; ///< source of the files' durations, if not measured
   DiagnosticEngine &Diags;
 };
 

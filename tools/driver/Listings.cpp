@@ -90,7 +90,7 @@ static std::string kindsOf(const ir::ModelSpec &M) {
   return join(Kinds, ", ");
 }
 
-/// All models in the same unit, so that they can be compared.
+/// Lists all models in the same unit, so that they can be compared.
 static void listModels(RowWriter &To, bool IsExact) {
   const NumberScale Billions = scaleFor(1e9, countScales());
   const auto Text = [&](int64_t Count) {

@@ -50,8 +50,8 @@ static llvm::SmallVector<int> ignoredSignals() {
   endOnError(Data, "out of memory", false);
 }
 
-/// Says so if what was printed did not get where it should, whatever printed
-/// it: LLVM's streams would crash.
+/// Reports failed writes to standard output, from any printer: LLVM's streams
+/// would crash.
 static void checkOutput() {
   llvm::outs().flush();
   llvm::errs().clear_error(); // the failure can't be reported
@@ -120,7 +120,7 @@ static void runOnThread(llvm::function_ref<void()> Work) {
 
 int foretrace::driver::runProcess(
     int Argc, char **Argv, llvm::function_ref<int(int, char **)> CommandLine) {
-  (void)llvm::outs(); // it goes after the check, which is registered later
+  (void)llvm::outs(); // destroyed after the check, which is registered later
   (void)llvm::errs();
   (void)std::atexit(checkOutput);
   const llvm::SmallVector<int> Ignored = ignoredSignals();
@@ -130,7 +130,7 @@ int foretrace::driver::runProcess(
   // LLVM takes these for crashes.
   for (int Signal : {SIGQUIT, SIGXCPU})
     (void)std::signal(Signal, SIG_DFL);
-  for (int Signal : Ignored) // and has taken these, too
+  for (int Signal : Ignored) // LLVM handles these, too
     (void)std::signal(Signal, SIG_IGN);
   // The writer reports a limit on file sizes as it reports a full disk.
   (void)std::signal(SIGXFSZ, SIG_IGN);

@@ -7,9 +7,9 @@
 
 namespace foretrace::driver {
 
-/// Runs the command line with handlers for what ends a process: files that
-/// were begun are removed, and one line says what happened. Signals that are
-/// ignored stay ignored.
+/// Runs the command line. Handlers for crashes and signals remove unfinished
+/// files and print one line about what happened. Signals that are ignored stay
+/// ignored.
 int runProcess(int Argc, char **Argv,
                llvm::function_ref<int(int, char **)> CommandLine);
 

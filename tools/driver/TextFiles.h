@@ -12,7 +12,7 @@
 
 namespace foretrace::driver {
 
-/// Returns the files of \p Given, and of its folders the `.fore` files in them.
+/// Returns the files in \p Given, and the `.fore` files of folders in it.
 std::vector<std::string> listFiles(llvm::ArrayRef<std::string> Given);
 
 /// Prints the change of the file \p Path as `diff -u` does.

@@ -66,8 +66,8 @@ public:
     addOnce(Plain, Name.str());
     addOnce(InBlocks, (Block + "/" + Name).str());
   }
-  /// Says that \p Name is not \p What, "an op", and what was meant, or what
-  /// there is.
+  /// Returns the error that \p Name is not \p What, "an op", with a similar
+  /// name, or all names.
   Error unknown(StringRef What, StringRef Name) const;
 
 private:

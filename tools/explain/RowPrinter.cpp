@@ -7,7 +7,7 @@ using namespace llvm;
 
 namespace foretrace::explain {
 
-/// `job.fore:4:17`; empty if it is nowhere.
+/// Returns `job.fore:4:17`; empty for no place.
 static std::string placeOf(SourceRange Range, const SourceFiles &Sources) {
   if (!Range.isValid())
     return "";

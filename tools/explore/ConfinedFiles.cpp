@@ -10,7 +10,7 @@ using namespace llvm;
 
 namespace foretrace::explore {
 
-/// The path without links and dots; empty if there is no such file.
+/// Returns the path without links and dots; empty if there is no such file.
 static std::string realPath(StringRef Path) {
   SmallString<256> Real;
   if (sys::fs::real_path(Path.empty() ? "." : Path, Real))

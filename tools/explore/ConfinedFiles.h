@@ -11,8 +11,8 @@
 
 namespace foretrace::explore {
 
-/// The disk as far as it is allowed; the rest of it does not exist. Symbolic
-/// links count as what they lead to.
+/// The allowed part of the disk; the rest of it does not exist. Symbolic links
+/// count as their targets.
 class ConfinedFiles final : public llvm::vfs::ProxyFileSystem {
 public:
   /// Allows all files below \p Folders.

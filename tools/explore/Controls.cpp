@@ -11,7 +11,7 @@ using namespace llvm;
 
 namespace foretrace::explore {
 
-/// A value as -D takes it.
+/// Returns a value in the syntax of -D.
 template <typename T> static std::string textOf(const T &Value) {
   if constexpr (std::is_enum_v<T>) {
     std::string Text;

@@ -15,7 +15,7 @@ struct Control {
   std::string Section, Name; ///< as lists of keys have them; `param`
   /// Of ir/model/Spec.def: `Int`, `Bool`, `Duration`; `Word`, of some; `Text`.
   std::string Type;
-  std::string Value;   ///< as -D takes it
+  std::string Value;   ///< as in -D
   llvm::StringRef How; ///< `stated`, `default`, `derived`
   SourceRange Range;
   std::vector<std::string> Candidates; ///< other values, from the smallest

@@ -26,10 +26,9 @@ public:
 
   using Shower =
       llvm::function_ref<void(const DiagnosticEngine &, const SourceFiles &)>;
-  /// Reads the file and those that it imports, wherever they are, and tells \p
-  /// Show what is wrong; false if the job is refused. From now on texts may
-  /// import these files, and others of the job's folder and of those that `-I`
-  /// names.
+  /// Reads the file and its imports, wherever they are, and shows diagnostics
+  /// with \p Show; false if the job is refused. From now on texts may import
+  /// these files, and others of the job's folder and of the folders of `-I`.
   bool load(DiagnosticEngine Diags, Shower Show);
 
   /// Returns whether a file may have changed since the last load().

@@ -33,7 +33,7 @@ class SearchThread {
 public:
   /// Calls \p Wake, on its own thread, when there is something to deliver.
   explicit SearchThread(std::function<void()> Wake);
-  /// Cancels what there is; nothing of it is delivered.
+  /// Cancels all searches; no result is delivered.
   ~SearchThread();
   SearchThread(const SearchThread &) = delete;
   SearchThread &operator=(const SearchThread &) = delete;
@@ -41,7 +41,7 @@ public:
   using Receiver = std::function<void(const HttpReply &)>;
   /// Makes \p Reply, for \p Then.
   void begin(SlowReply Reply, Receiver Then);
-  /// Hands replies that are made to those who wait for them.
+  /// Delivers finished replies to the connections that wait for them.
   void deliver();
 
 private:

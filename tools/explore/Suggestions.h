@@ -8,7 +8,7 @@
 namespace foretrace::explore {
 
 struct Suggestions {
-  std::string WhyNone; ///< set if there is none
+  std::string WhyNone; ///< set if there are none
   std::vector<start::JobChange> All;
 };
 

@@ -10,8 +10,8 @@
 
 namespace foretrace::exporters {
 
-/// A format, whose page of the library (lang/export/NAME.fore) says what each
-/// key of it is.
+/// A format, whose page of the library (lang/export/NAME.fore) defines its
+/// keys.
 struct Exporter {
   llvm::StringLiteral Name;
   llvm::StringLiteral Makes; ///< "arguments of Megatron-LM"
@@ -22,7 +22,7 @@ struct Exporter {
 llvm::ArrayRef<Exporter> exporters();
 /// Returns a line for each, with an example.
 std::string exampleLines();
-/// Null if there is none of this name.
+/// Returns null if there is none of this name.
 const Exporter *findExporter(llvm::StringRef Name);
 
 /// The text for the job \p S, of which everything is derived. What the format

@@ -142,7 +142,7 @@ void ProfileFit::fit(ArrayRef<Measurement> Measured, double WeightOfStart) {
     It->second.push_back(&M);
     ++It->first.Rows;
   }
-  // These read parameters of the others, too.
+  // These come last, as they read parameters of the others.
   std::stable_partition(All.begin(), All.end(), [](const auto &Of) {
     const Id First = Of.first.Parameters.front();
     return First != Id::GroupedRows && First != Id::MessageStart;

@@ -24,7 +24,7 @@ constexpr StringLiteral Read[] = {
     "heads",  "ns",    "us"};
 constexpr StringLiteral Ignored[] = {"op", "kv_channels", "group", "count"};
 
-/// One row of the table; what is wrong with it is reported once.
+/// One row of the table; its first error is reported.
 class Row {
 public:
   Row(MeasurementReader &In, SourceText Text, StringMap<StringRef> Of)

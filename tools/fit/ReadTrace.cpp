@@ -49,7 +49,7 @@ struct StreamOp {
   int Results;
 };
 constexpr StreamOp Streams[] = {
-    {"aten::copy_", 0}, // its first input is what it writes
+    {"aten::copy_", 0}, // its first input is the destination
     {"aten::add", 1},
     {"aten::mul", 1},
     {"aten::silu", 1},

@@ -113,7 +113,7 @@ public:
         NoUpdates));
   }
 
-  /// Work of experts between their exchanges, on a rank with that load.
+  /// Returns the work of experts between exchanges, on a rank with that load.
   double experts(const runs::Calibration::ExpertTime &Of) const;
 
 private:

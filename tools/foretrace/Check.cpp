@@ -24,8 +24,8 @@ static cl::opt<unsigned>
                         "alike; the rest are counted (default: 10)"),
                outputOption(checkCommand()));
 
-/// Prints how much was checked where there is room for it, and says what to
-/// exit with.
+/// Prints how much was checked, if text may be printed, and returns the exit
+/// code.
 static ExitCode conclude(const runs::CheckSummary &S) {
   if (CheckFormat == DiagnosticFormat::Text)
     runs::printSummary(S, outs());
@@ -38,7 +38,7 @@ static ExitCode conclude(const runs::CheckSummary &S) {
 static ExitCode checkRun(CompiledJob &Job, const runs::CheckOptions &Options,
                          const SourceFiles &Sources) {
   DiagnosticEngine &Diags = Job.engine();
-  // All divergences are errors, and no line says so.
+  // All divergences are errors, so lines do not repeat that.
   const TextStyle Style = {/*HasColors=*/false, /*HasLevels=*/false};
   const std::unique_ptr<DiagnosticClient> Client =
       makeClient(CheckFormat, outs(), Style, runs::RunReport::columns());

@@ -116,7 +116,7 @@ ExitCode runCommandLine(int GivenArgc, char **GivenArgv) {
   const int Argc = static_cast<int>(Words.size());
   char **Argv = Words.data();
   std::string More;
-  // LLVM's own messages blame what follows a mistake, too.
+  // LLVM's own messages also blame the words after a mistake.
   if (Argc > 1 && Argv[1][0] != '-') {
     const Command *C = nullptr;
     std::vector<StringRef> Names;

@@ -12,7 +12,7 @@ namespace foretrace {
 /// Returns the options of the command line for writing files.
 OutputOptions outputOptions();
 
-/// For the job, or another input, at \p Path.
+/// Makes an emitter for the job, or another input, at \p Path.
 driver::Emitter makeEmitter(llvm::StringRef Path, driver::Destination To,
                             const SourceFiles &Sources, DiagnosticEngine &Diags,
                             driver::EmitterOptions Options = {});

@@ -53,7 +53,7 @@ ExitCode printJob() {
     if (!Text)
       return failure(Text.takeError());
     outs() << *Text;
-    outs().flush(); // messages come after it, also in a pipe
+    outs().flush(); // diagnostics follow it, also in a pipe
   }
   return showMessages(J.engine(), Session.sources());
 }

@@ -13,7 +13,7 @@ namespace foretrace {
 /// no progress and no list of written files.
 bool isQuiet();
 
-/// An engine that does with warnings what `-W` says.
+/// Returns an engine that treats warnings as `-W` says.
 DiagnosticEngine makeEngine();
 
 /// The client that `--diagnostics` asks for; one for all of the run.
@@ -21,7 +21,7 @@ DiagnosticClient &messages();
 /// After the last message of the run.
 void finishMessages();
 
-/// Shows \p Diags and says what to exit with.
+/// Shows \p Diags and returns the exit code.
 ExitCode showMessages(const DiagnosticEngine &Diags,
                       const SourceFiles &Sources);
 

@@ -146,7 +146,7 @@ static SweepRequest givenRequest() {
   return R;
 }
 
-/// Shows what the compiler says of the point.
+/// Shows the compiler's diagnostics for the point.
 static ExitCode explainPoint(Compiler &Session, const sweep::Sweep &S) {
   if (Point < 0 || Point >= S.Space.size())
     return usageError("--explain: there are " + Twine(S.Space.size()) +
@@ -154,7 +154,7 @@ static ExitCode explainPoint(Compiler &Session, const sweep::Sweep &S) {
   outs() << sweep::commandOf(S, Point) << '\n';
   const sweep::PointVerdict V = sweep::judge(Session, S, Point);
   sweep::printMetrics(S, V.Metrics, SweepFormat.isExact(), outs());
-  outs().flush(); // messages come after it, also in a pipe
+  outs().flush(); // diagnostics follow it, also in a pipe
   return showMessages(V.Job.engine(), Session.sources());
 }
 
@@ -285,7 +285,7 @@ ExitCode runSweep() {
     return usageError(toString(Drawn.takeError()));
   if (!Output.empty() && !Collect.empty())
     return collectAll();
-  // Others say something of the sweep itself, which takes a job.
+  // The remaining options belong to the sweep itself, which needs a job.
   const size_t Goals = Minimize.size() + Maximize.size();
   const bool WantsBest =
       Goals != 0 && givenRequest().Entries.size() == Goals + Fits.size();
@@ -334,7 +334,7 @@ ExitCode runSweep() {
       Session, *S, runOptions(*S, std::move(*Drawn), Inputs), Diags);
   if (!Accepted)
     return failure(Accepted.takeError(), ExitEnvironment);
-  outs().flush(); // messages come after it, also in a pipe
+  outs().flush(); // diagnostics follow it, also in a pipe
   const bool IsInVain = *Accepted == 0 && S->Of.Count == 1; // of no shard
   const ExitCode Code = showMessages(Diags, Session.sources());
   return IsInVain ? ExitDiagnosed : Code;

@@ -37,7 +37,7 @@ struct Importer {
 llvm::ArrayRef<Importer> importers();
 /// Returns a line for each, with an example.
 std::string exampleLines();
-/// Null if there is none of this name.
+/// Returns null if there is none of this name.
 const Importer *findImporter(llvm::StringRef Name);
 
 /// Imports the file \p Path, of which the model has its name. Nothing after an

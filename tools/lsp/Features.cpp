@@ -104,7 +104,7 @@ static json::Object markdown(std::string Text) {
   return json::Object{{"kind", "markdown"}, {"value", std::move(Text)}};
 }
 
-/// Values, default and meaning.
+/// Returns values, default and meaning of a key.
 static std::string docOf(const KeyEntry &K) {
   std::string Text = "`" + K.Section + "." + K.Name.str() + "`: " + K.Values;
   if (!K.Default.empty())
@@ -325,7 +325,7 @@ json::Value Server::symbols(const Document &D) {
   return All;
 }
 
-/// Derived sizes behind `parallel`, and parameters behind the model.
+/// Shows derived sizes behind `parallel`, and parameters behind the model.
 json::Value Server::hints(const Document &D) {
   json::Array All;
   const std::optional<ast::File> File =

@@ -48,7 +48,7 @@ static std::optional<std::string> readMessage(std::FILE *In) {
   return std::nullopt;
 }
 
-/// Returns the field of a message; null if it is none or lacks it.
+/// Returns the field of a message; null if it has none.
 static json::Value fieldOf(StringRef Message, StringRef Name) {
   constexpr int MostNested = 256;
   Expected<json::Value> Parsed = parseJson(Message, MostNested);

@@ -62,7 +62,7 @@ void Collector::use(const ast::Word &Name) {
                        NameKind::Let, /*IsDefinition=*/false, Model, Local});
 }
 
-/// Names in braces; `{{` is a brace.
+/// Collects names in braces; `{{` is a brace.
 void Collector::text(const ast::Expr &E) {
   const StringRef Text = To.Text.slice(E.Range.Begin, E.Range.End);
   for (size_t I = Text.find('{'); I < Text.size(); I = Text.find('{', I)) {

@@ -39,8 +39,8 @@ private:
   std::string Message;
 };
 
-/// Answers messages, one after the other. What a client says wrongly is an
-/// error to it, never an end.
+/// Answers messages, one after the other. Malformed messages get an error, and
+/// never end the server.
 class Server {
 public:
   explicit Server(llvm::raw_ostream &Out);

@@ -49,7 +49,7 @@ static std::optional<OpenCall> callAt(StringRef Text, size_t Byte) {
   return Open.back();
 }
 
-/// Inputs, then keys with what they are if they are not given.
+/// Returns the inputs, then the keys with their defaults.
 static Signature signatureOf(const layers::Layer &L) {
   Signature Of{{}, L.Doc.str(), join(L.Outputs, ", ")};
   for (const StringRef Input : L.Inputs)

@@ -7,9 +7,9 @@
 
 namespace foretrace {
 
-/// The files of a block that stands in a job, which must not choose where on
-/// the machine they land: what leads out of the folder is reported, once, and
-/// not written. Nor do values that are put into a path choose a folder in it.
+/// The files of an `emit` block of a job, which must not choose where on the
+/// machine they are written: paths out of the folder are reported, once, and
+/// not written. Values that are put into a path can't choose a folder either.
 class ConfinedOutputs final : public OutputSet {
 public:
   ConfinedOutputs(OutputSet &Inner, const Backend &Format,

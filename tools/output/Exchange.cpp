@@ -9,8 +9,8 @@ using namespace foretrace;
 
 static std::error_code lastError() { return {errno, std::generic_category()}; }
 
-/// For file systems that exchange no files, as NFS: with a second name for what
-/// is there.
+/// Exchanges files where the file system can't, as NFS: a second name keeps the
+/// old one.
 static Exchange exchangeByLink(const std::string &From, const std::string &To) {
   const std::string Old = From + ".old";
   if (::link(To.c_str(), Old.c_str()) != 0 &&
@@ -37,7 +37,7 @@ Exchange foretrace::exchange(const std::string &From, const std::string &To) {
            0;
   };
   Exchange Done;
-  // Mostly there is nothing, and then one call does it.
+  // Mostly the target does not exist, and one call is enough.
   if (Renamed(RENAME_NOREPLACE))
     return Done;
   if (errno == EEXIST) {

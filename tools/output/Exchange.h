@@ -11,7 +11,7 @@ namespace foretrace {
 /// The result of a step.
 struct Exchange {
   std::error_code Failed; ///< then all is as it was, unless Stranded
-  bool HasOld = false;    ///< what was there is where the new one came from
+  bool HasOld = false;    ///< the old file is where the new one came from
   /// Path of the old files if a failed step could not be undone.
   std::string Stranded;
 };
@@ -21,7 +21,7 @@ struct Exchange {
 /// has neither exchanges nor hard links.
 Exchange exchange(const std::string &From, const std::string &To);
 
-/// Writes out what a folder, where we stand if it is empty, says of its files.
+/// Flushes the entries of a folder to disk; empty: the working directory.
 std::error_code syncFolder(const std::string &Path);
 
 } // namespace foretrace

@@ -154,8 +154,8 @@ Error FileOutputs::claim(StringRef Path, StringRef Folder, StringRef Name) {
   return Error::success();
 }
 
-/// Has the file \p New written to a staging folder, until it is placed at \p At
-/// in place of \p Old.
+/// Writes \p New to a staging folder, until it is placed at \p At in place of
+/// \p Old.
 Error FileOutputs::stage(File &New, StringRef At,
                          const sys::fs::file_status &Old, bool IsAlone) {
   const StringRef Folder = folderOf(At), Name = sys::path::filename(At);
@@ -183,7 +183,7 @@ Error FileOutputs::place(StringRef Name, bool IsAlone) {
   New.Path = StringRef(Path).copy(PathMemory);
   sys::fs::file_status Status;
   const StagingFolder *Staging = StagingOf.lookup(folderOf(Path));
-  if (!Staging || !Staging->isBesideTarget()) // else there is nothing yet
+  if (!Staging || !Staging->isBesideTarget()) // else it has no files yet
     (void)sys::fs::status(Path, Status, /*follow=*/false);
   if (is_symlink_file(Status)) {
     (void)sys::fs::status(New.Path, Status);
@@ -234,8 +234,8 @@ std::error_code FileOutputs::write(File &F, MutableArrayRef<char> Buffer,
   return Closed;
 }
 
-/// Bytes that are free in the file system of \p Folder, or of the one that it
-/// will be made in.
+/// Returns the free bytes in the file system of \p Folder, or of the one that
+/// it will be made in.
 static uint64_t freeBytes(StringRef Folder) {
   while (!Folder.empty() && !sys::fs::exists(Folder))
     Folder = sys::path::parent_path(Folder);
@@ -325,8 +325,8 @@ Error FileOutputs::sync() {
   return Error::success();
 }
 
-/// Takes back what was committed, newest first; says \p Why, and what of it was
-/// not possible.
+/// Undoes the commits, newest first; returns \p Why with what could not be
+/// undone.
 Error FileOutputs::takeBack(Error Why) {
   std::vector<std::string> States;
   for (const std::unique_ptr<StagingFolder> &S : reverse(Stagings))

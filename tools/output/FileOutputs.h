@@ -58,7 +58,7 @@ public:
   struct File {
     llvm::StringRef Path;
     uint64_t Bytes = 0;
-    /// Where it is until it is committed; null if it is written directly.
+    /// The folder that has it until it is committed; null if written directly.
     StagingFolder *Staging = nullptr;
     const StagedFile *Staged = nullptr;
   };
@@ -77,8 +77,8 @@ public:
   /// Returns the inputs, which no file replaces.
   InputFiles &inputs() { return Inputs; }
 
-  /// Gives all files their names, or none: after an error all is as it was,
-  /// unless the error says what is not. A signal waits until all have them.
+  /// Renames all files to their final names, or none: after an error nothing
+  /// has changed, except what the error names. Signals wait until it is done.
   llvm::Error commit();
 
   llvm::ArrayRef<File> files() const { return Files; }

@@ -26,7 +26,7 @@ void Progress::addBytes(uint64_t Count) {
   const uint64_t MiB = (Bytes += Count) >> 20;
   Clock::rep At = Due;
   const Clock::duration Now = Clock::now().time_since_epoch();
-  // One of the threads that find it due shows it.
+  // Only one of the threads that find it due shows it.
   if (Now.count() < At ||
       !Due.compare_exchange_strong(At, (Now + Interval).count()))
     return;

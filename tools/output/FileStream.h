@@ -21,7 +21,7 @@ public:
   /// Shows progress, if \p IsWanted and on a terminal, over \p Files files, the
   /// first of which is \p First.
   Progress(bool IsWanted, llvm::StringRef First, uint64_t Files);
-  /// Removes what it has shown.
+  /// Removes the progress from the terminal.
   ~Progress();
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
@@ -45,8 +45,7 @@ public:
   /// \p Buffer is the caller's, who may have many files to write.
   FileStream(int FD, llvm::MutableArrayRef<char> Buffer, Progress &Shown);
 
-  /// Fails once it and others have written more than \p Most bytes; what they
-  /// have is in \p InAll.
+  /// Fails once all that share \p InAll have written more than \p Most bytes.
   void limit(std::atomic<uint64_t> &InAll, uint64_t Most) {
     Total = &InAll;
     MaxTotal = Most;

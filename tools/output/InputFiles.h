@@ -11,16 +11,15 @@
 
 namespace foretrace {
 
-/// Files by what they are, not by what they are called: links and `./` make no
-/// difference.
+/// Files by identity, not by name: links and `./` make no difference.
 class InputFiles {
 public:
   /// Adds the file at \p Path, if there is one; `-` is standard input.
   void add(llvm::StringRef Path);
   /// Adds all that were read from disk.
   void add(const SourceFiles &Sources);
-  /// An OverwritesInput if the file at \p Path, whose status is \p At, is one
-  /// of them.
+  /// Returns an OverwritesInput if the file at \p Path, whose status is \p At,
+  /// is one of them.
   llvm::Error check(llvm::StringRef Path,
                     const llvm::sys::fs::file_status &At) const;
   /// Checks \p Path with its current status.
@@ -42,7 +41,7 @@ public:
   std::error_code convertToErrorCode() const override;
 
   const std::string Path;
-  const std::string Input; ///< what it was read as
+  const std::string Input; ///< the path of the input
 };
 
 } // namespace foretrace

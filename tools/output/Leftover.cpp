@@ -7,8 +7,8 @@
 
 using namespace foretrace;
 
-// A handler spins for the lock; who holds it on another thread has its own
-// signals blocked, so it gets on.
+// A handler spins for the lock. Its holder on another thread has its own
+// signals blocked, so it goes on.
 static std::atomic_flag IsLocked = ATOMIC_FLAG_INIT;
 static std::atomic<bool> Ending = false;
 static Leftover *Newest = nullptr; ///< under the lock

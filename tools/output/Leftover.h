@@ -22,8 +22,8 @@ public:
   /// removed, if this thread holds signals: it is in the midst of a step.
   /// Allocates nothing.
   static bool removeAll() noexcept;
-  /// From now on signals are left to the program of which this is a part, an
-  /// interpreter: what one ends leaves its unfinished files. Call it before the
+  /// Leaves signals to the program that this is a part of, an interpreter. A
+  /// signal that ends it leaves unfinished files. Must be called before the
   /// first file is written.
   static void leaveSignals() { HandlesSignals = false; }
 
@@ -34,10 +34,10 @@ protected:
   /// Returns whether the process is about to end: nothing new shall be opened.
   static bool isEnding();
 
-  /// From now on a signal removes it. Call it with signals held since before
-  /// the thing was made, so that there is no moment in which both are untrue.
+  /// From now on a signal removes it. Must be called with signals held since
+  /// before it was made, so that a signal at no time leaves it behind.
   void expect();
-  /// No signal removes it any more.
+  /// Signals no longer remove it.
   void forget();
 
 private:

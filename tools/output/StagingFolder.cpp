@@ -68,8 +68,8 @@ static ErrorOr<int> lockFolder(const Twine &Path) {
   return EC;
 }
 
-/// Makes a folder and locks it, if there are locks. Another process may take it
-/// for abandoned in between, and remove it: then it counts as one that exists.
+/// Makes a folder and locks it, if there are locks. In between, another process
+/// may consider it abandoned and remove it; it is then reported as existing.
 static std::error_code makeLocked(const Twine &Path, std::optional<int> &Lock) {
   if (const std::error_code EC = sys::fs::create_directory(
           Path, /*IgnoreExisting=*/false, sys::fs::all_all))
@@ -107,7 +107,7 @@ static void removeAbandoned(StringRef Folder) {
          I.increment(EC))
       Files.push_back(I->path());
     for (const std::string &File : Files)
-      (void)::unlink(File.c_str()); // no folder: rmdir fails if there is one
+      (void)::unlink(File.c_str()); // unlink does not remove a folder
     (void)::rmdir(Path.c_str());
     (void)::close(*Lock);
   }
@@ -176,7 +176,7 @@ ErrorOr<int> StagingFolder::open(const StagedFile &File) const {
     return EC;
   if (!File.Old)
     return FD;
-  // If it can't be given to those who had it, its mode must not let others of
+  // If its owners can't be set to the old ones, its mode must not let others of
   // another group write to it.
   const bool IsGiven =
       ::fchown(FD, File.Old->getUser(), File.Old->getGroup()) == 0;
@@ -217,7 +217,7 @@ Error StagingFolder::commit() {
 void StagingFolder::takeBack(StagedFile &File,
                              std::vector<std::string> &States) {
   const std::string From = pathOf(File.Name), To = targetOf(File.Name);
-  // The new file is of no use: what was there replaces it, in one step.
+  // The new file can't be used: the old one replaces it, in one step.
   if (const std::error_code EC =
           File.HasOld ? sys::fs::rename(From, To) : sys::fs::rename(To, From)) {
     File.IsLeft = File.HasOld;

@@ -17,12 +17,11 @@
 
 namespace foretrace {
 
-/// A folder that was made for files to come. Removed again when it is
-/// destroyed, unless it is kept.
+/// A folder made for later files. The destructor removes it, unless it is kept.
 class NewFolder final : public Leftover {
 public:
-  /// Makes \p Path, whose parent is there. One that somebody else has made in
-  /// the meantime will do: it is null then.
+  /// Makes \p Path, whose parent exists. Returns null if somebody else has made
+  /// it in the meantime.
   static llvm::ErrorOr<std::unique_ptr<NewFolder>> make(llvm::StringRef Path);
   ~NewFolder();
 
@@ -47,7 +46,7 @@ struct StagedFile {
 
 private:
   friend class StagingFolder;
-  bool IsPlaced = false; ///< it has its name
+  bool IsPlaced = false; ///< it has its final name
   bool HasOld = false;   ///< then the staged file is the old one
   bool IsLeft = false;   ///< the staged file is not to be removed
   /// A list, not a vector: it can be read, by a handler of signals, while it
@@ -85,8 +84,8 @@ public:
   /// Moves all files to the target, and what is there to here. After an error
   /// some may be moved.
   llvm::Error commit();
-  /// Takes that back; adds to \p States what of it fails, and which file is
-  /// where now.
+  /// Undoes the commit; adds to \p States what could not be undone, and where
+  /// those files are now.
   void rollBack(std::vector<std::string> &States);
   /// Removes what is left here. Adds what can't be removed to \p Left.
   void clean(std::vector<std::string> &Left);
@@ -109,7 +108,7 @@ private:
 
   const std::string Path, Target;
   const Kind K;
-  /// An open file that tells other processes that this one is there.
+  /// An open file whose lock shows other processes that this one is alive.
   const std::optional<int> Lock;
   bool IsWhole = false; ///< it has become the target
   /// Which file is not as it was, though its step failed, and where that is.

@@ -52,7 +52,7 @@ struct Explanation {
 };
 
 /// Several threads may call it; it answers one after the other. After an error
-/// the job is read once more by the next call, so that this reports it, too.
+/// the next call reads the job once more, so that it reports the error, too.
 class HeldJob {
 public:
   explicit HeldJob(JobSource Of) : Of(std::move(Of)) {}

@@ -68,7 +68,7 @@ static py::tuple explainJob(HeldJob &Job, const explain::Query &Asked) {
   return py::make_tuple(Found.JSON, Found.Text, toPython(Out));
 }
 
-/// Runs on a thread of its own, so that this one can ask the interpreter
+/// Runs the sweep on another thread, so that this one can ask the interpreter
 /// whether it is interrupted.
 static py::tuple runSweep(HeldSweep &Sweep) {
   std::atomic<bool> Stop = false;

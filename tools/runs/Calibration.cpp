@@ -33,9 +33,9 @@ static std::optional<double> timeOf(StringRef Text) {
   return *Milliseconds * 1e6;
 }
 
-/// A timestamp is of the end of a row. What lies between the end of one and the
+/// A timestamp is the end of a row. The time between the end of a row and the
 /// start of the next is the host's; a fused row has no start of its own. Clocks
-/// tell 10 us, so that a row may seem to start before the last one ended.
+/// resolve 10 us, so a row may seem to start before the last one ended.
 void Calibration::take(const SeenRow &Seen) {
   const size_t Index = Taken++ % Planned->size(); // iterations are alike
   const TraceRow &Of = (*Planned)[Index];

@@ -44,8 +44,8 @@ double Calibration::expertLoad() const {
 }
 
 /// A link's latency and bandwidth are the start and the slope of time over
-/// bytes. The median of each size goes in, so that sizes weigh alike however
-/// often they were sent. What scaling gradients takes is not the link's.
+/// bytes. The median of each size is used, so that sizes have equal weights
+/// however often they were sent. The time to scale gradients is not the link's.
 void Calibration::fitLinks(ir::CostSpec &Out, double Scaling) const {
   // By axis, the times of each size.
   std::map<ir::Axis, std::map<double, std::vector<double>>> Times;
@@ -73,8 +73,8 @@ void Calibration::fitLinks(ir::CostSpec &Out, double Scaling) const {
 }
 
 /// A step of a stage takes its layers' times: one equation for each kind of
-/// stage and chunk, with the times of blocks as unknowns. What its messages
-/// take is known by then. Medians, since first iterations are outliers.
+/// stage and chunk, with the times of blocks as unknowns. The times of its
+/// messages are known by then. Medians, since first iterations are outliers.
 std::vector<Calibration::Equation>
 Calibration::equations(const Timing &Links, bool IsBackward) const {
   std::vector<Equation> Out;
@@ -124,7 +124,7 @@ matrixOf(llvm::ArrayRef<std::map<unsigned, double>> Rows,
   return A;
 }
 
-/// No profile holds more; nothing takes that long.
+/// Returns at most what a profile can hold; no op takes that long.
 static double bounded(double Microseconds) {
   return std::min(Microseconds, ir::ProfileTime::MaxMicroseconds);
 }
@@ -181,7 +181,7 @@ const RowBody *Calibration::lastOptimizer(const Timing &Links) const {
   return Last;
 }
 
-/// Each fit needs those before it: links less the scaling of gradients, then
+/// Each fit uses the previous ones: links less the scaling of gradients, then
 /// computing less the links.
 ir::CostSpec Calibration::fit() const {
   ir::CostSpec Out;

@@ -38,9 +38,9 @@ struct CheckOptions {
   bool allows(const Divergence &D, int64_t Rank) const;
 };
 
-/// Holds \p Run against \p P, which has the facts of TracePlan::needs, and
-/// tells \p Out how it differs. \p Job is as the frontend left it: other values
-/// of its keys are tried.
+/// Compares \p Run with \p P, which has the facts of TracePlan::needs, and
+/// reports differences to \p Out. \p Job is as the frontend left it: other
+/// values of its keys are tried.
 CheckSummary checkTraces(CompiledJob &Job, const ir::Program &P,
                          const TracedRun &Run, const CheckOptions &Options,
                          RunReport &Out);

@@ -70,7 +70,7 @@ static void collectNumbers(const Divergence &D, std::set<int64_t> &Out) {
   }
 }
 
-/// Takes what is not allowed.
+/// Adds a divergence that is not tolerated.
 void TraceChecker::take(const Divergence &D, Differences &Into) {
   if (Options.allows(D, Into.trace().Rank)) {
     ++Summary.Tolerated;
@@ -93,8 +93,8 @@ void TraceChecker::take(const Divergence &D, Differences &Into) {
   }
 }
 
-/// Traces that differ alike are one finding. What is no trace has no rank that
-/// would tell it from another.
+/// Traces that differ alike are one finding. A file that is no trace has no
+/// rank, so it is a finding of its own.
 void TraceChecker::add(const Differences &Of) {
   if (Of.empty())
     return;

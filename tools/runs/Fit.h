@@ -24,9 +24,8 @@ struct Point {
 /// The shortest time, in ns, that clocks measure: relative errors of shorter
 /// ones mean nothing.
 constexpr double LeastTime = 1;
-/// Least squares of relative errors, neither number negative. Points that are
-/// all of one x say nothing of the start: 0. Points below LeastTime are left
-/// out.
+/// Fits relative errors by least squares, neither number negative. If all
+/// points have one x, the start is 0. Points below LeastTime are left out.
 FittedLine fitLine(llvm::ArrayRef<Point> Points);
 
 /// Least squares of A x = b with x >= 0, by coordinate descent: where several

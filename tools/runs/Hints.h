@@ -20,8 +20,8 @@ struct Hint {
 };
 
 /// Tries other values for the keys of \p Job, one at a time, and returns those
-/// that \p Traces, which differ, fit best and much better. \p Job is as the
-/// frontend left it; \p Numbers were seen in place of others.
+/// that fit \p Traces, which differ, best and much better. \p Job is as the
+/// frontend left it; \p Numbers were seen instead of expected ones.
 std::vector<Hint> findHints(CompiledJob &Job, megatron::Instrumentation How,
                             llvm::ArrayRef<TraceFile> Traces,
                             const std::set<int64_t> &Numbers);

@@ -11,7 +11,7 @@ using namespace foretrace;
 using namespace foretrace::runs;
 using llvm::StringRef;
 
-/// Empty if \p Shape is none.
+/// Returns the sizes in \p Shape; empty if it is no shape.
 static llvm::SmallVector<int64_t, 4> sizesOf(StringRef Shape) {
   return readShape(Shape).value_or(llvm::SmallVector<int64_t, 4>());
 }

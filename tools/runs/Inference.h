@@ -19,15 +19,14 @@ public:
   void take(const SeenRow &Row);
   /// Takes every row of a trace.
   llvm::Error takeFile(llvm::StringRef Path);
-  /// Takes those of files and folders. An error if they have no row.
+  /// Takes traces in files and folders. An error if they have no row.
   llvm::Error takeFiles(const std::vector<std::string> &Given);
   /// Contradictions between traces, and files that are none: `file:line: what`.
   /// The first of each kind in a file, and how many there are.
   llvm::ArrayRef<std::string> doubts() const { return Doubts; }
 
-  /// Writes a `.fore` file: what follows from the rows is stated, what does not
-  /// is a comment that says so, and why. The job compiles once those are filled
-  /// in.
+  /// Writes a `.fore` file: what follows from the rows is stated; the rest is a
+  /// comment with the reason. The job compiles once those are filled in.
   void write(llvm::raw_ostream &OS) const;
   /// Returns where the rows contradict \p S, a job of the run with all derived
   /// values:

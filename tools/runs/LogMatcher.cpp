@@ -45,7 +45,7 @@ private:
 } // namespace
 
 bool foretrace::runs::isLog(StringRef Text) {
-  Text = Text.take_front(size_t(1) << 20); // it is said before any step
+  Text = Text.take_front(size_t(1) << 20); // it is printed before any step
   return Text.contains("> Total parameters in model: ") ||
          Text.contains(", num_stage:");
 }
@@ -227,8 +227,8 @@ void LogMatcher::layers() {
               std::to_string(std::max<int64_t>(-Missing, 0)) + " too many"});
 }
 
-/// Ranks do steps together. As many as most did are right; of equals, the
-/// larger number.
+/// Ranks run steps together. The number that most ranks have is right; of
+/// equally frequent ones, the larger.
 void LogMatcher::steps(const std::map<int64_t, std::vector<size_t>> &Headings) {
   std::vector<size_t> Counts;
   for (const auto &[Rank, Of] : Headings) {

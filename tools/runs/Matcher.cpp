@@ -22,7 +22,7 @@ Matcher::Matcher(llvm::ArrayRef<TraceRow> Rows, int64_t Rank, SourceRange Order,
     Places[static_cast<unsigned>(Rows[I].Body->Kind)].push_back(I);
 }
 
-/// Null of none.
+/// Returns null for no group.
 static const ir::ProcessGroup *processGroupOf(std::optional<GroupKind> Group) {
   return Group ? &processGroup(*Group) : nullptr;
 }
@@ -148,8 +148,8 @@ void Matcher::take(const SeenRow &Seen, int64_t Line) {
   compare(Wanted, Seen);
 }
 
-/// A row far ahead, behind which the trace goes on as if it was not there, came
-/// early. Otherwise what is missing by then comes late, if it comes.
+/// A row far ahead of its place came early if the trace goes on as if it was
+/// absent. Otherwise the rows missing so far come late, or never.
 void Matcher::checkOrder(size_t Index, int64_t Line) {
   const bool IsBack = Early && Early->Next <= Index &&
                       Index <= Early->Next + 1 && Index + 1 < Early->Index;

@@ -52,7 +52,7 @@ public:
   Matcher(const Matcher &) = delete;
 
   void take(const SeenRow &Seen, int64_t Line);
-  /// A line that is no row, though it may have been meant as one.
+  /// Skips a line that is no row, though it may be meant as one.
   void skip(int64_t Line) {
     if (Unread.size() < Rows.size()) // more have no row
       Unread.insert(Line);

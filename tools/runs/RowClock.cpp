@@ -6,7 +6,7 @@ using namespace foretrace::runs;
 using llvm::formatv;
 using llvm::StringRef;
 
-/// Without a duration a row is known to have been there when it ended.
+/// A row without a duration is known only by its end.
 static double durationOf(StringRef Text) {
   return readNumber(Text).value_or(0);
 }

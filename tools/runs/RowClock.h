@@ -11,7 +11,7 @@
 namespace foretrace::runs {
 
 /// The rows of one trace, in order. A row that contradicts its neighbours is
-/// told once the next one says which of them is odd.
+/// reported once the next row shows which of them is wrong.
 class RowClock {
 public:
   /// Gets the line and the name of the odd row, and what is odd.
@@ -54,7 +54,7 @@ private:
   Reporter Report;
   double Before = 0; ///< the end of the row before Last
   Span Last;         ///< the last row that nothing is wrong with
-  Span Doubtful;     ///< one after it: either of them is odd
+  Span Doubtful;     ///< the next row: one of the two is wrong
   // The last row as written, even if it was reported.
   int64_t LastLine = 0;
   std::string LastDuration, LastTimestamp;

@@ -86,8 +86,8 @@ static bool isOdd(ArrayRef<ReceivedRows> Rows, size_t Call) {
 }
 
 /// Together the ranks of an expert group receive all rows that were sent. If
-/// they don't it is told of the rank that says something else than usual, if
-/// there is one alone; else of the first.
+/// not, reports the rank with an unusual number, if there is only one; else the
+/// first.
 void RunChecker::sumReceived(ArrayRef<int64_t> Group) {
   const size_t Calls = Received[Group.front()].second.size();
   std::vector<int64_t> Sum(Calls);
@@ -123,8 +123,8 @@ void RunChecker::sumReceived(ArrayRef<int64_t> Group) {
   WrongSums.emplace_back(File, std::move(D));
 }
 
-/// The rank that a file's name says, as the instrumentation writes it; -1 of
-/// other names.
+/// Returns the rank in a file's name, in the form of the instrumentation; -1
+/// for other names.
 static int64_t rankInName(StringRef Path) {
   StringRef Name = sys::path::filename(Path);
   const size_t At = Name.rfind("rank");
@@ -135,8 +135,8 @@ static int64_t rankInName(StringRef Path) {
   return readCount(Name.take_while(isDigit)).value_or(-1);
 }
 
-/// Whatever is given should be a trace. A rank leaves one. Of several that one
-/// is taken to be right whose name says so.
+/// All given files should be traces. A rank has one trace. Of several the one
+/// whose name has the rank is assumed to be right.
 void RunChecker::compareFiles(Reporter Report) const {
   for (const NoTrace &Other : Run.Others)
     Report({Other.Path, -1},
@@ -163,8 +163,8 @@ void RunChecker::compareFiles(Reporter Report) const {
   }
 }
 
-/// Ranks do iterations together. As many as most did are right; of equals, the
-/// larger number. A scaling run is as many runs as traces.
+/// Ranks run iterations together. The number that most have is right; of
+/// equally frequent ones, the larger. A scaling run has a run for each trace.
 void RunChecker::compareIterations(Reporter Report) const {
   if (Run.How.Scaling)
     return;

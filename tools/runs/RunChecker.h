@@ -16,9 +16,9 @@ struct TracedRun {
   megatron::Instrumentation How;
 };
 
-/// The traces of \p P among \p Given, files and folders. \p OfCalls gets what
-/// is known of calls that are not logged. An error if there are none that can
-/// be held against the plan; what else was given, `compare` reports.
+/// Returns the traces of \p P among \p Given, files and folders. \p OfCalls
+/// gets notes on calls that are not logged. An error if no file can be compared
+/// with the plan; `compare` reports the other files.
 llvm::Expected<TracedRun> openRun(const ir::Program &P,
                                   const std::vector<std::string> &Given,
                                   DiagnosticEngine &OfCalls);

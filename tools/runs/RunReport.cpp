@@ -39,7 +39,7 @@ static Diagnostic makeFinding(diag::Id Id, ArtifactPlace At,
   return D;
 }
 
-/// By rank; none of a terminal, which all share.
+/// Returns the ranks; none for a terminal, which all share.
 static std::vector<int64_t> ranksOf(const AlikeTraces &F) {
   std::vector<int64_t> Ranks;
   for (const TraceFile &T : F.Traces)

@@ -19,8 +19,8 @@ class Communicators {
 public:
   explicit Communicators(const ir::RankMap &Map) : Map(Map) {}
 
-  /// Takes a divergence of a trace; those of no communicator, or of one with a
-  /// single rank, are left out.
+  /// Takes a divergence of a trace; one without a communicator, or with one of
+  /// a single rank, is left out.
   void take(const TraceFile &Of, const Divergence &D);
 
   /// A communicator and what of it came first in the order of the plan.

@@ -46,7 +46,7 @@ std::vector<const ast::Expr *> ToleranceReader::elements(const ast::Expr &E) {
   return Out;
 }
 
-/// Returns whether it is one of those that are wrong with a run.
+/// Returns whether it is a diagnostic of a divergence in a run.
 static bool isDivergence(diag::Id Id) {
   return Id / diag::MaxRows ==
              static_cast<unsigned>(diag::DiagnosticTable::Runs) &&

@@ -44,7 +44,7 @@ static Error checkRun(RunChecker &Checker, ArrayRef<TraceFile> Files) {
 
 Error TraceCalibrator::gather() {
   RunChecker Checker(P, Run);
-  // Before rows are taken: they are taken by their place alone.
+  // Checks the run first, since rows are taken by their place alone.
   if (Error E = checkRun(Checker, Run.Files))
     return E;
   for (const TraceFile &T : Run.Files) {

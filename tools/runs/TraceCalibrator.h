@@ -10,7 +10,7 @@
 
 namespace foretrace::runs {
 
-/// \p Job without costs of its own: they are what is to be measured.
+/// Returns \p Job without costs of its own, which are to be measured.
 std::unique_ptr<CompiledJob> withoutCosts(const CompiledJob &Job);
 
 /// First `gather`, then the rest.
@@ -26,7 +26,7 @@ public:
   void writeProfile(llvm::raw_ostream &OS) const;
   /// The job with the times of the profile.
   std::unique_ptr<CompiledJob> fit(const CompiledJob &Uncosted) const;
-  /// Prints how far the run is from what \p Fitted, its program, says of it.
+  /// Prints how far the run is from the estimates of its program \p Fitted.
   void report(const ir::Program &Fitted, RowFormat As,
               llvm::raw_ostream &OS) const;
 

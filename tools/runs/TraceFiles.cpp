@@ -180,8 +180,8 @@ static std::string withoutPath(Error E) {
   return Text;
 }
 
-/// Gives \p Of the rank that most of its first rows say; or says why it is no
-/// trace of a rank below \p World.
+/// Gives \p Of the rank that most of its first rows have; or returns why it is
+/// no trace of a rank below \p World.
 static std::optional<NoTrace> findRank(TraceFile &Of, int64_t World) {
   constexpr size_t MaxRows = 5;
   struct Vote {

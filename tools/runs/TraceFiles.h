@@ -25,7 +25,7 @@ struct TraceFile {
 /// A file that is no trace of a rank of the job.
 struct NoTrace {
   std::string Path;
-  int64_t Line; ///< what says so; 0 for the whole file
+  int64_t Line; ///< that shows it; 0 for the whole file
   std::string Why;
 };
 
@@ -44,7 +44,7 @@ struct TraceLine {
   int64_t Number; ///< from 1
   /// The row, as far as it could be read; its rank is -1 if unknown.
   const SeenRow &Row;
-  std::string Malformed; ///< why it is no row; empty if it is one
+  std::string Malformed; ///< why it is not a row; empty if it is
 };
 
 /// Calls \p Visit with every line of a trace that is not blank until it returns

@@ -12,9 +12,9 @@ using llvm::StringRef;
 
 namespace {
 
-/// Takes `key=value` after `key=value` off a text. Values are not quoted; a
-/// shape ends with its bracket, a description with the key that follows it,
-/// everything else with a comma.
+/// Consumes one `key=value` of a text after another. Values are not quoted; a
+/// shape ends with its bracket, a description with the next key, everything
+/// else with a comma.
 class Fields {
 public:
   explicit Fields(StringRef Text) : Rest(Text) {}
@@ -48,7 +48,7 @@ public:
 private:
   /// Returns where `key=` begins, at the start or after a comma.
   size_t position(StringRef Key) const {
-    // Mostly it is the one that comes next.
+    // Mostly it is the next one.
     const size_t Comma = Rest.starts_with(",");
     if (Rest.drop_front(Comma).starts_with(Key) &&
         Rest.drop_front(Comma + Key.size()).starts_with("="))

@@ -45,12 +45,12 @@ inline constexpr double MaxDuration = 3'600'000;
 /// No clock says more, not even one that counts from 1970. In ms.
 inline constexpr double MaxTimestamp = 1e13;
 
-/// Why \p Text is no time from 0 to \p Most ms, nor `None`; empty if it is.
+/// Returns why \p Text is no time from 0 to \p Most ms, nor `None`, or empty.
 std::string whyNoTime(llvm::StringRef Text, double Most);
 
 /// Reads one line into \p Row, whose text then lives as long as the line. An
-/// error says what is wrong with it: a field that is missing or given twice, or
-/// a number that none can be.
+/// error names the defect: a field that is missing or given twice, or a number
+/// out of range.
 llvm::Error parseRow(llvm::StringRef Line, SeenRow &Row);
 
 } // namespace foretrace::runs

@@ -150,7 +150,7 @@ bool ChangeSearch::isAsGood(const MeasuredJob &Of,
                          isAbout(*Of.Upper, *As.Upper));
 }
 
-/// Takes one key out of \p Keys, or one word out of a list of words.
+/// Returns \p Keys without one of them, or without one word in a list.
 static std::vector<std::vector<std::string>>
 shorter(ArrayRef<std::string> Keys) {
   std::vector<std::vector<std::string>> All;
@@ -176,7 +176,7 @@ shorter(ArrayRef<std::string> Keys) {
   return All;
 }
 
-/// Adds what \p L changes, without what it does not need.
+/// Adds the changes of \p L that it needs.
 void ChangeSearch::propose(const FoundLayout &L) {
   std::vector<std::string> Keys = keysOf(L);
   std::optional<MeasuredJob> Of = measure(Keys);
@@ -346,7 +346,7 @@ static FigureTable tableOfFaster(const OpenJob &Job) {
     return T;
   }
   const int64_t Now = *All->Now.Time;
-  if (All->Found.empty()) // it says so
+  if (All->Found.empty()) // the row says `none`
     All->Found.push_back({{}, All->Now});
   for (const JobChange &C : All->Found)
     T.Rows.push_back({C.Keys.empty() ? "none" : textOf(C.Keys), *C.Job.Time,

@@ -296,8 +296,8 @@ LayoutAxes AxisMaker::make() {
   return std::move(Out);
 }
 
-/// Adds what costs a run more than it saves unless memory is short; first what
-/// costs least.
+/// Adds options that cost time and are worth it only if memory is short, the
+/// cheapest first.
 void AxisMaker::addSavings() {
   addNumber("parallel.dp_shard", *S.Parallel.Dp,
             [&](int64_t V) { return *S.Parallel.Dp % V == 0; });

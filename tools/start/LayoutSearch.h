@@ -54,10 +54,10 @@ struct OpenJob {
   std::string Path; ///< its imports are relative to it
   std::string Text; ///< in place of the file's; empty for a name of a model
   FrontendOptions Options;
-  /// Makes what files come from, for one thread.
+  /// Makes the file system that files are read from, for one thread.
   std::function<llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>()> MakeDisk =
       llvm::vfs::getRealFileSystem;
-  /// Ends the search, without what it looks for, once it returns true.
+  /// Ends the search without a result once it returns true.
   std::function<bool()> IsCancelled = [] { return false; };
 };
 

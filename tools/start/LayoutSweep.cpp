@@ -25,7 +25,7 @@ Error firstError(const DiagnosticEngine &Diags) {
   return createStringError("it can't be compiled");
 }
 
-/// Why points are refused, as most of them are.
+/// Returns why most of the points are refused.
 static std::string refusalOf(Compiler &Session, const sweep::Sweep &S,
                              const sweep::Summary &Done) {
   const auto Most =

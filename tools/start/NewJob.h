@@ -15,8 +15,7 @@ struct NewJobRequest {
   /// Import of the model; empty if it is `Imported`.
   std::string ModelImport;
   std::optional<importers::ImportedJob> Imported = {};
-  /// The cluster in comments, and what the job imports for it; empty if there
-  /// is none.
+  /// The cluster in comments, and the import for it; empty if there is none.
   std::string Cluster, ClusterImport;
   /// Number of ranks; 0 for all devices of the cluster, or what
   /// the job says.

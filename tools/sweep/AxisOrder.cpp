@@ -47,8 +47,8 @@ static std::optional<ir::Key> innerKey(StringRef Name) {
   return K;
 }
 
-/// The keys of an axis; none if it takes more than numbers to say what it is:
-/// the frontend reads those.
+/// Returns the keys of an axis; none if its values are not numbers alone: the
+/// frontend reads those.
 static std::vector<ir::Key> innerKeys(const SweepSpec::Axis &A) {
   std::vector<ir::Key> Keys;
   for (const SweepSpec::Key &Of : A.Keys) {

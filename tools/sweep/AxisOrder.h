@@ -23,7 +23,7 @@ public:
   int64_t size() const { return Size; }
   /// Returns the distance of points that differ by one value of an axis.
   int64_t stride(size_t Axis) const { return Strides[Axis]; }
-  /// Which value of an axis a point has.
+  /// Returns which value of an axis a point has.
   size_t indexAt(int64_t Point, size_t Axis) const {
     return static_cast<size_t>(Point / Strides[Axis]) % axes()[Axis].size();
   }
@@ -36,7 +36,7 @@ private:
   int64_t Size = 1;
 };
 
-/// Appends what -D says of one value of an axis.
+/// Appends the text of -D for one value of an axis.
 void appendOverrides(const SweepSpec::Axis &A, size_t Position,
                      std::vector<std::string> &To);
 

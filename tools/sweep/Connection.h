@@ -35,7 +35,7 @@ public:
   llvm::StringRef name(int Column) const;
   // Cells of the row that `Connection::next` found.
   int64_t numberAt(int Column) const;
-  std::optional<double> realAt(int Column) const; ///< if it is no integer
+  std::optional<double> realAt(int Column) const; ///< if not an integer
   bool isNull(int Column) const;
   bool isInteger(int Column) const;
   llvm::StringRef textAt(int Column) const; ///< empty if it is null
@@ -61,7 +61,7 @@ public:
   llvm::Expected<bool> next(SqlStatement &S);
   /// The only number that \p SQL finds.
   llvm::Expected<int64_t> number(const llvm::Twine &SQL);
-  /// \p What, and what SQLite has to say, as an error.
+  /// Returns \p What and SQLite's message as an error.
   llvm::Error failure(const llvm::Twine &What) const;
 
 private:

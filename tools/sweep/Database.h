@@ -48,8 +48,8 @@ public:
   /// After the last unit: from now on it is one file, which can be read where
   /// nothing can be written.
   void seal();
-  /// Writes what is in \p T but for the points \p Dropped, which are taken out,
-  /// too, if they are there.
+  /// Writes \p T without the points \p Dropped, which are also removed from the
+  /// file.
   llvm::Error write(int64_t Unit, const Tally &T,
                     llvm::ArrayRef<int64_t> Dropped);
 

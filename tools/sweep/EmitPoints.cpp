@@ -43,9 +43,9 @@ class SharedFiles {
 public:
   /// Learns the files of a point, which stay where they are.
   Error learn(StringRef Point);
-  /// Makes those files in \p Begun that are known links to them, and learns the
-  /// others, which will be in \p Point. Where the file system has no links they
-  /// stay as they are.
+  /// Replaces files in \p Begun that are known by links to them, and remembers
+  /// the others, which will be in \p Point. Where the file system has no links
+  /// they stay as they are.
   Error link(StringRef Begun, StringRef Point);
 
   /// Returns whether one of them is a script.
@@ -54,13 +54,13 @@ public:
 private:
   void add(const std::string &Path, std::string Digest);
 
-  StringMap<std::string> Known; ///< paths by digests of what is in them
+  StringMap<std::string> Known; ///< paths by digests of their contents
   bool HasScript = false;
 };
 
 } // namespace
 
-/// Hands each file in \p Folder with the digest of what is in it to \p Take.
+/// Calls \p Take with each file in \p Folder and the digest of its contents.
 static Error
 forEachFile(StringRef Folder,
             function_ref<Error(const std::string &, std::string)> Take) {
@@ -96,7 +96,7 @@ Error SharedFiles::link(StringRef Begun, StringRef Point) {
     std::error_code Code;
     if (It != Known.end() && !sys::fs::create_hard_link(It->second, Link))
       Code = sys::fs::rename(Link, F);
-    // It will lie there once all files of the point are whole.
+    // It will be there once all files of the point are complete.
     add((Point + StringRef(F).drop_front(Begun.size())).str(),
         std::move(Digest));
     return Code ? fileError(F, Code) : Error::success();
@@ -105,8 +105,8 @@ Error SharedFiles::link(StringRef Begun, StringRef Point) {
 
 namespace {
 
-/// A folder that has one for each point. What is begun lies in a part of it
-/// that goes when all is done, or with the next run.
+/// A folder with one for each point. Unfinished points are in a subfolder that
+/// is removed at the end, or by the next run.
 class PointsFolder {
 public:
   PointsFolder(StringRef Path, const OutputOptions &Writing)
@@ -126,7 +126,7 @@ public:
   std::string in(const Twine &Name) const { return pathIn(Path, Name); }
   std::string begun(const Twine &Name) const { return pathIn(Part, Name); }
   const OutputOptions &writing() const { return Own; }
-  /// Gives what was begun its place.
+  /// Renames unfinished output to its final name.
   Error place(const Twine &Name) const {
     std::error_code Code = sys::fs::rename(begun(Name), in(Name));
     if (!Code && Own.IsDurable)
@@ -136,7 +136,7 @@ public:
 
 private:
   const std::string Path, Part;
-  OutputOptions Own;  ///< of what is no point's
+  OutputOptions Own;  ///< of files that belong to no point
   bool IsOwn = false; ///< it has points of this sweep
   std::optional<WriteLock> Lock;
 };

@@ -187,7 +187,7 @@ void Engine::run(ArrayRef<int64_t> Done, unsigned Threads,
                  function_ref<bool(int64_t, Tally &&)> Take) const {
   Workers All(S, P);
   DefaultThreadPool Pool(hardware_concurrency(Threads));
-  // Some ahead of what is taken, so that no thread waits; not all.
+  // Some units run ahead, so that no thread waits; not all.
   const size_t MaxRunning = 2 * Pool.getMaxConcurrency();
   struct Job {
     int64_t Unit;

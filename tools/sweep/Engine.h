@@ -46,7 +46,7 @@ inline void addRejected(Rejection &To, int64_t Point, int64_t Count = 1) {
 struct Tally {
   int64_t NumAccepted = 0;
   int64_t NumUnfit = 0; ///< of these: more than the memory of a device
-  /// The best of them, if the sweep says what that is.
+  /// The best points, if the sweep has a goal.
   std::vector<Chooser::Point> Best;
   /// The accepted points that are kept.
   std::vector<int64_t> Accepted;
@@ -54,7 +54,7 @@ struct Tally {
   /// ir::NoValue for one that the job lacks.
   std::vector<std::vector<int64_t>> Metrics;
   std::map<RejectionCause, Rejection> Rejected;
-  /// Files that were read for it, and digests of what was in them.
+  /// Files that were read for it, with digests of their contents.
   std::map<std::string, std::string> Files;
   /// Numeric axes, by which something was decided or measured so far.
   std::vector<size_t> Effective;

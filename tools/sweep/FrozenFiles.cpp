@@ -8,7 +8,7 @@ namespace foretrace::sweep {
 
 namespace {
 
-/// A file whose text somebody else keeps.
+/// A file whose text is owned by another object.
 class KnownFile final : public vfs::File {
 public:
   KnownFile(vfs::Status Of, StringRef Text) : Of(std::move(Of)), Text(Text) {}

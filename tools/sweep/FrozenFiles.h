@@ -11,9 +11,9 @@
 
 namespace foretrace::sweep {
 
-/// Reads each file once, so that all points are of one text, whatever becomes
-/// of the file while the sweep goes on. For several threads. Only regular files
-/// are kept.
+/// Reads each file once, so that all points have the same text, even if the
+/// file changes during the sweep. For several threads. Only regular files are
+/// kept.
 class FrozenFiles final : public llvm::vfs::ProxyFileSystem {
 public:
   explicit FrozenFiles(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Disk =
@@ -25,13 +25,13 @@ public:
   llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>>
   openFileForRead(const llvm::Twine &Path) override;
 
-  /// Why a file that is there could not be read, if there was one: what was
-  /// found since says nothing of the job. Empty if all could be.
+  /// Returns why an existing file could not be read; empty if all could. Later
+  /// results are not about the job then.
   std::string failure() const;
 
 private:
   struct Known {
-    std::error_code Missing; ///< then there is nothing else
+    std::error_code Missing; ///< if set, the rest is empty
     llvm::vfs::Status Status;
     std::unique_ptr<llvm::MemoryBuffer> Text; ///< null until it is opened
   };

@@ -29,8 +29,8 @@ struct Part {
   std::vector<std::string> Command; ///< of the folder that we are in
 };
 
-/// The commands of the shards of a sweep, and the one that merges what they
-/// found. Who runs them is another matter: this machine, or a cluster.
+/// The commands for the shards of a sweep, and the one that merges their
+/// results. They run on this machine or on a cluster.
 struct Parts {
   /// Divides the sweep of \p Command into \p Count shards. Their files are in a
   /// folder beside \p Output, with other names for each \p Count.
@@ -172,7 +172,7 @@ static Error writeScripts(const Parts &P, StringRef Here, StringRef OfArray,
   return Scripts.commit();
 }
 
-/// Which job it became.
+/// Submits a job and returns its number.
 static Expected<SlurmJob> runSbatch(ArrayRef<std::string> Command) {
   Expected<Outcome> Of = capture(Command);
   if (!Of)
@@ -277,7 +277,7 @@ static Error waitFor(const SlurmJobs &Jobs, const Parts &P) {
     consumeError(Waits.takeError());
     std::this_thread::sleep_for(std::chrono::seconds(Seconds));
   }
-  // A change to a folder shows what other machines have put there.
+  // Changing a folder makes files of other machines visible in it.
   if (Expected<WriteLock> Lock = WriteLock::take(P.Output); !Lock)
     return Lock.takeError();
   if (!sys::fs::exists(P.Output))

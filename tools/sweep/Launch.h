@@ -14,7 +14,7 @@ enum class LaunchEngine : unsigned char { Local, Slurm };
 
 struct LaunchOptions {
   LaunchEngine Engine = LaunchEngine::Local;
-  std::optional<unsigned> Shards; ///< none: one process does it
+  std::optional<unsigned> Shards; ///< none: a single process
   /// Threads of this machine, or of a Slurm task; 0: all.
   unsigned Threads = 0;
   std::vector<std::string> Slurm; ///< arguments for `sbatch`
@@ -28,8 +28,8 @@ struct LaunchOptions {
   llvm::Error check(bool ShowsMore) const;
 };
 
-/// Has processes of \p Command do \p S, unless that is done; prints which jobs
-/// they are. Whether all of it is in the database when it returns.
+/// Runs processes of \p Command for \p S, unless it is done; prints their jobs.
+/// Returns whether the database is complete afterwards.
 llvm::Expected<bool> launch(const Sweep &S, llvm::ArrayRef<std::string> Command,
                             const LaunchOptions &Options,
                             llvm::raw_ostream &OS);

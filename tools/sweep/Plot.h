@@ -50,7 +50,7 @@ private:
   std::unique_ptr<PlotData> Data;
 };
 
-/// Writes the page to its place, whole or not at all, and says so unless
+/// Writes the page to its place, whole or not at all; reports it unless
 /// \p IsQuiet.
 llvm::Error writePage(Plot &Of, const OutputOptions &Options,
                       InputFiles Inputs = {});

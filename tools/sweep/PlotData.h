@@ -40,7 +40,7 @@ private:
       int64_t Y, Id; ///< the first point that is there
     };
     std::map<int64_t, Corner> Corners; ///< by x
-    int64_t Accepted = 0;              ///< points, on it or not
+    int64_t Accepted = 0;              ///< points, on the front or not
 
     bool has(int64_t X, int64_t Y) const;
     /// Returns n if the page has one in n of the points that are no corners.

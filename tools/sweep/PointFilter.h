@@ -56,7 +56,7 @@ public:
   PointFilter(const PointFilter &) = delete;
   PointFilter &operator=(const PointFilter &) = delete;
 
-  /// Numbers of a job that it wants to know besides its metrics.
+  /// Returns the keys of a job that are read besides its metrics.
   llvm::ArrayRef<ir::Key> jobKeys() const { return JobKeys; }
   bool reads(size_t InnerAxis) const { return Reads[InnerAxis]; }
 
@@ -80,7 +80,7 @@ private:
   /// A key of an axis.
   struct AxisKey {
     std::optional<size_t> Inner; ///< of an inner axis: which one
-    size_t Outer = 0;            ///< else which outer one
+    size_t Outer = 0;            ///< index of the outer axis, if not inner
     const std::vector<int64_t> *Numbers;
   };
 
@@ -114,8 +114,8 @@ private:
 /// Adds \p Of to the tally, and empties it.
 void moveRejections(RejectionCause Why, Rejection &Of, Tally &To);
 
-/// By expression of \p T: after which inner axis, from 1, nothing counts any
-/// more; 0 if none does. \p DepthOf says it of a leaf.
+/// Returns, by expression of \p T, the inner axis, from 1, after which no other
+/// matters; 0 if none does. \p DepthOf returns that of a leaf.
 std::vector<size_t> depthsOf(const ir::ExprTable &T,
                              llvm::function_ref<size_t(ir::Key)> DepthOf);
 /// Points that are alike in the axes down to that depth.

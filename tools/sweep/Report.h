@@ -31,8 +31,8 @@ struct Summary {
   std::vector<int64_t> add(const Tally &T, int64_t Points);
 };
 
-/// Takes what a unit found; \p Dropped are points of earlier ones, or of its
-/// own, that are not kept.
+/// Receives the results of a unit; \p Dropped are points, of earlier units or
+/// of its own, that are not kept.
 using TallyTaker = llvm::function_ref<llvm::Error(
     int64_t Unit, const Tally &T, llvm::ArrayRef<int64_t> Dropped)>;
 
@@ -60,9 +60,9 @@ struct PointFormat {
   bool IsExact;  ///< numbers for people, too
   bool ShowsAll; ///< to people, even if all are kept
 };
-/// Prints how many points are accepted, and a table of those that are kept: for
-/// people the first of them and the best one; for programs those that are kept,
-/// or if all are the best one, and nothing else.
+/// Prints the number of accepted points and a table of kept points: for people
+/// the first ones and the best; for programs only the kept ones, or the best if
+/// all are kept.
 void printSummary(Compiler &Session, const Sweep &S, const Summary &Of,
                   const PointFormat &Format, llvm::raw_ostream &OS);
 /// A line for each reason, the most frequent first, with the message that the

@@ -156,7 +156,7 @@ Expected<int64_t> runAndShow(Compiler &Session, const Sweep &S, RunOptions How,
     DB.emplace(std::move(*Opened));
   }
   std::optional<Plot> Page;
-  if (How.Drawn) { // before the work, in case there is no such column
+  if (How.Drawn) { // checks the columns before the work
     Expected<Plot> Opened = Plot::open(How.Output, *How.Drawn);
     if (!Opened)
       return Opened.takeError();

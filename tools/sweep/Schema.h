@@ -48,12 +48,12 @@ readMetrics(Connection &C, llvm::StringRef Schema = "main");
 /// Returns how the metrics \p Own of another version differ from \p Wanted.
 std::string otherMetrics(llvm::ArrayRef<std::string> Own,
                          llvm::ArrayRef<std::string> Wanted);
-/// SQL that adds the rejections that \p Rows says to those that there are.
+/// Returns SQL that adds the rejections in \p Rows to the existing ones.
 std::string insertRejection(llvm::StringRef Rows);
 
-/// The view whose rows are points with \p Columns, which option \p Flag names:
-/// `points`, or `simulated` if one of them is a figure. An error if there is no
-/// such column.
+/// Returns the view whose rows are points with \p Columns, which option \p Flag
+/// names: `points`, or `simulated` if a column is a figure. An error if there
+/// is no such column.
 llvm::Expected<llvm::StringRef>
 viewWith(Connection &C, llvm::StringRef Flag,
          llvm::ArrayRef<llvm::StringRef> Columns);

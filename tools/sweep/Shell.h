@@ -11,7 +11,7 @@
 
 namespace foretrace::sweep {
 
-/// \p Word as a shell takes it for one.
+/// Returns \p Word quoted as one word for a shell.
 std::string quoted(llvm::StringRef Word);
 /// A line without its end.
 std::string quoted(llvm::ArrayRef<std::string> Command);
@@ -19,15 +19,15 @@ std::string quoted(llvm::ArrayRef<std::string> Command);
 /// How a program ended.
 struct Outcome {
   int Code = 0;               ///< its exit code; negative if it has none
-  std::string Output, Errors; ///< what it printed
+  std::string Output, Errors; ///< its standard output and error
   std::string WhyNone;        ///< no exit code: the signal, for example
 
   /// Returns why the program failed, with its output.
   std::string reason() const;
 };
 
-/// Runs \p Command without input, and takes what it prints. An error if there
-/// is no such program, on PATH if it has no folder.
+/// Runs \p Command without input, and captures its output. An error if there is
+/// no such program, on PATH if it has no folder.
 llvm::Expected<Outcome> capture(llvm::ArrayRef<std::string> Command);
 
 } // namespace foretrace::sweep

@@ -10,7 +10,7 @@ using namespace llvm;
 
 namespace foretrace::sweep {
 
-/// Room for what is kept of some jobs.
+/// Returns whether too many jobs are kept.
 template <typename MapT> static bool isFull(const MapT &Kept) {
   constexpr size_t MaxKept = 4096;
   return Kept.size() >= MaxKept;

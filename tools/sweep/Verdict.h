@@ -15,8 +15,8 @@ namespace foretrace::sweep {
 CompiledJob &replay(Compiler &Session, const Sweep &S, int64_t Point,
                     bool EmitsOfSweep = false);
 
-/// The files on the disk that \p Session has read so far, from the \p First
-/// one on, by their paths: digests of what is in them.
+/// Returns digests, by path, of the files on disk that \p Session has read so
+/// far, from the \p First one on.
 std::map<std::string, std::string> filesRead(Compiler &Session,
                                              unsigned First = 1);
 

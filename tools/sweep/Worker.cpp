@@ -186,7 +186,7 @@ ir::Program Worker::jobAt(size_t Row) const {
   return Job;
 }
 
-/// Finds the figures that only legal rows of \p K have, of some of \p Rows.
+/// Computes the figures of time at the rows \p Of of \p Rows.
 void Worker::time(Known &K, ArrayRef<uint32_t> Rows, ArrayRef<uint32_t> Of) {
   std::vector<uint32_t> Open;
   std::vector<std::vector<StructureTimes::Number>> Jobs;

@@ -63,7 +63,7 @@ private:
   int64_t Outer = -1;                             ///< of the job that was read
   int64_t Origin = 0;                             ///< its least point
   std::optional<ir::Spec> Base;                   ///< nothing after an error
-  std::optional<RejectionCause> Refused;          ///< why there is none
+  std::optional<RejectionCause> Refused;          ///< why it has none
   std::shared_ptr<StageSplits> Splits;            ///< of all its structures
   std::vector<std::unique_ptr<Known>> Structures; ///< the last used first
   const ColumnStorage Columns;        ///< of all of them

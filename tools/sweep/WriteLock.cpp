@@ -43,7 +43,7 @@ bool WriteLock::OpenFile::isAt(StringRef Path) const {
 WriteLock::~WriteLock() {
   if (!Held)
     return;
-  // Before it is free. It does no harm if it stays, but a second try is cheap.
+  // Removed before it is unlocked. If it stays, a second try is cheap.
   if (sys::fs::remove(Beside))
     (void)sys::fs::remove(Beside);
   Held.reset();

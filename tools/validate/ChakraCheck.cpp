@@ -102,7 +102,7 @@ SetChecker::Digest SetChecker::readDigest(uint32_t Rank) const {
       Graph, Rank,
       [&](const Message &M, const ChakraOp &) { D.Messages.send(M); },
       [&](const Message &M, const ChakraOp &) { D.Messages.receive(M); });
-  // A graph goes at once if as large ones of the others can't be kept.
+  // Frees a graph at once if not all ranks could have one of its size.
   if (Graph.ops().size() > MostReplayed / Set.Ranks.size()) {
     D.IsKept = false;
     D.Rank->Graph = {};

@@ -49,7 +49,7 @@ void ChakraGraph::resolve(StringRef Path, Findings &Out) {
     else
       Known.push_back({static_cast<uint64_t>(IndexOf(E.Node)), On});
   }
-  // By what they wait for; a dependence that is stated twice is one.
+  // Sorts by dependence; one that is stated twice is one.
   const auto Key = [](const Edge &E) { return std::tie(E.On, E.Node); };
   sort(Known, [&](const Edge &A, const Edge &B) { return Key(A) < Key(B); });
   Known.erase(std::unique(Known.begin(), Known.end(),
@@ -86,8 +86,8 @@ void ChakraGraph::findOrder() {
   }
 }
 
-/// Every node that was not ordered waits for another such one, so that going
-/// back from any of them ends in a circle.
+/// Every node without an order waits for another such node, so that following
+/// these from any of them ends in a cycle.
 void ChakraGraph::reportCircle(StringRef Path, Findings &Out) const {
   BitVector IsOrdered(Ops.size());
   for (uint32_t Op : Order)

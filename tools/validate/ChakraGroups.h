@@ -33,7 +33,7 @@ public:
   /// The file that was read; empty if there is none.
   llvm::StringRef path() const { return Path; }
   llvm::ArrayRef<RankGroup> all() const { return Groups; }
-  /// Which group has the number \p Id.
+  /// Returns the index of the group with the number \p Id.
   std::optional<uint32_t> find(uint32_t Id) const;
   /// `group 3`, `all ranks`.
   std::string describe(uint32_t Index) const;

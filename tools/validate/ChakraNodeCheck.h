@@ -11,7 +11,7 @@ namespace foretrace::validate {
 /// Work that a node states, whatever reads it.
 struct ChakraWork {
   uint64_t Flops = 0;
-  uint64_t Ns = 0; ///< 0 if no duration says it
+  uint64_t Ns = 0; ///< 0 without a duration
 };
 
 /// Reports the defects of \p Node of \p Rank, one of as many as \p Groups has,

@@ -55,7 +55,7 @@ static bool isCommunication(NodeType T) {
   return T == NodeType::Send || T == NodeType::Recv || T == NodeType::Coll;
 }
 
-/// Reads nodes until the end, or what is none.
+/// Reads nodes until the end, or the first broken one.
 static void readNodes(ChakraReader &Reader, const Place &File, uint32_t Rank,
                       const ChakraGroups &Groups, ChakraRank &R) {
   Place At = File;

@@ -42,7 +42,7 @@ struct GroupSequence {
 struct ChakraRank {
   std::string Failure; ///< why it could not be read; mostly empty
   Findings Found;
-  /// Whether all of its communication is known, so that it can be held against
+  /// Whether all of its communication is known, so that it can be compared with
   /// that of others.
   bool IsSound = true;
   ChakraGraph Graph;

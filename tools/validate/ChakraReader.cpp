@@ -121,7 +121,7 @@ static ChakraAttribute readAttribute(pbf_reader R) {
   return A;
 }
 
-/// Ids, packed or one by one.
+/// Reads ids, packed or one by one.
 static void readIds(pbf_reader &R, SmallVectorImpl<uint64_t> &Ids) {
   if (is(R, pbf_wire_type::varint))
     Ids.push_back(R.get_uint64());

@@ -64,7 +64,7 @@ public:
   llvm::StringRef why() const { return Why; }
 
 private:
-  /// The message at \p At, after which it is; nothing if there is no whole one.
+  /// Takes the message at \p At and moves behind it; false if it is incomplete.
   bool takeMessage(llvm::StringRef &Body);
 
   llvm::StringRef Rest;

@@ -15,7 +15,7 @@ constexpr uint32_t RankLimit = 1 << 24;
 struct ChakraSet {
   std::string Prefix;          ///< with its folder
   std::vector<uint32_t> Ranks; ///< of which there is a file, in order
-  std::string GroupPath;  ///< empty if there is no such file, as those below
+  std::string GroupPath;  ///< each empty if there is no such file
   std::string ClassPath;  ///< of ranks, if they share traces
   std::string SystemPath; ///< ASTRA-sim's system
 
@@ -35,8 +35,8 @@ llvm::Expected<uint32_t> countRanks(const ChakraSet &Set, Findings &Out);
 llvm::Expected<ChakraGroups> readGroups(const ChakraSet &Set, uint32_t Ranks,
                                         Findings &Out);
 
-/// Into how many parts the system of \p Set cuts collectives; 0 if that is not
-/// known.
+/// Returns the number of parts into which the system of \p Set splits
+/// collectives; 0 if it is unknown.
 uint64_t readSplits(const ChakraSet &Set);
 
 } // namespace foretrace::validate

@@ -21,7 +21,7 @@ struct Place {
   std::optional<uint64_t> Node; ///< its id
 };
 
-/// One defect, wherever it is found.
+/// One defect.
 struct Finding {
   diag::Id Id;
   DiagnosticArguments Arguments;
@@ -40,7 +40,7 @@ public:
     (addArgument(F.Arguments, Args), ...);
     add(std::move(F));
   }
-  /// Adds what was found in files that come after those of this.
+  /// Adds the findings of files after those of this.
   void merge(const Findings &Later);
 
   bool hasErrors() const { return NumErrors != 0; }

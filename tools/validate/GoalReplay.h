@@ -38,9 +38,9 @@ struct GoalRank {
   llvm::ArrayRef<GoalEdge> after(uint32_t On) const;
 };
 
-/// Reports what keeps \p Ranks, all of the schedule \p Path, from their ends.
-/// There are no circles, all peers are ranks, and no receive takes any message:
-/// which it would take is a matter of time.
+/// Reports why \p Ranks, all of the schedule \p Path, do not end. There are no
+/// cycles, all peers are ranks, and no receive matches any message: which one
+/// it would match depends on time.
 void replayGoal(llvm::ArrayRef<GoalRank> Ranks, llvm::StringRef Path,
                 Findings &Out);
 

@@ -32,7 +32,7 @@ uint64_t hashOf(const Message &M);
 /// Sums of the messages that the ranks of a set send and receive.
 class MessageLedger {
 public:
-  /// A message is the same at both ends if all of it is, its size too.
+  /// Messages match only if all their members do, including the size.
   void send(const Message &M) { Sums[M.Target] += hashOf(M); }
   void receive(const Message &M) { Sums[M.Target] -= hashOf(M); }
   void merge(const MessageLedger &Other);
@@ -58,7 +58,7 @@ public:
   bool wants(uint32_t Target) const;
   void send(const Message &M, const Place &At) { add(M, At, 1); }
   void receive(const Message &M, const Place &At) { add(M, At, -1); }
-  /// Adds what was found in files that come after those of this.
+  /// Adds the messages of files after those of this.
   void merge(const MessageLookup &Later);
   /// Reports what is not matched, in order of ranks and tags.
   void report(const Slugs &S, Findings &Out) const;

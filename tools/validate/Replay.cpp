@@ -29,7 +29,7 @@ void Replay::makeReady(RankOp S) {
     enqueue(S, 0);
 }
 
-/// Begins what is ready and finds its slot free.
+/// Begins operations that are ready and whose slot is free.
 void Replay::fillSlots(uint32_t Rank) {
   RankState &R = Ranks[Rank];
   for (size_t S = 0; S != R.Ready.size(); ++S) {

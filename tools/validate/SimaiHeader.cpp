@@ -46,7 +46,7 @@ public:
   TableHeader run();
 
 private:
-  /// The policy; null if it is none.
+  /// Returns the policy; null if it is unknown.
   const Policy *findPolicy();
   /// Takes the key at \p I; returns how many fields it and its value are.
   size_t takeKey(size_t I);
@@ -82,8 +82,7 @@ const Policy *HeaderChecker::findPolicy() {
 }
 
 std::optional<int64_t> HeaderChecker::readValue(const Key &K, StringRef Text) {
-  // `6291456.0` is what one version of the generator writes; it is read as
-  // far as its digits.
+  // One version of the generator writes `6291456.0`; only its digits are read.
   StringRef Digits = Text;
   if (K.Word.starts_with(PpComm))
     Digits.consume_back(".0");

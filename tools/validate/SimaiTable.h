@@ -18,7 +18,7 @@ struct TableHeader {
   bool HasMesh = false; ///< tp, ep, pp and the number of ranks are known
   int64_t Tp = 1, Ep = 1, Pp = 1, World = 1;
   size_t Fields = 12;      ///< of a row
-  llvm::StringRef Policy;  ///< of the text; empty if it is none
+  llvm::StringRef Policy;  ///< of the text; empty without one
   bool HasKeys = false;    ///< the policy is one for transformers
   int64_t Checkpoints = 0; ///< rows that are computed again
   int64_t Boundary = 0;    ///< bytes of a message between stages

@@ -40,7 +40,7 @@ struct ForeignValue {
   static ForeignValue null(SourceRange Range = {});
   static ForeignValue of(bool Truth, SourceRange Range = {});
   static ForeignValue of(int64_t Integer, SourceRange Range = {});
-  /// An integer if \p Real is a small one, as JSON does not tell them apart.
+  /// Returns an integer if \p Real is a small one: JSON has one type for both.
   static ForeignValue of(double Real, SourceRange Range = {});
   static ForeignValue of(std::string Text, SourceRange Range = {});
   static ForeignValue of(std::vector<ForeignValue> Elements,

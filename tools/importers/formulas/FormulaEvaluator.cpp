@@ -295,7 +295,7 @@ bool FormulaEvaluator::isKeyOfInput(const ast::Name &N) const {
   return N.Path.size() == 1 && !Map.findLet(N.Path.front().Text);
 }
 
-/// Forms whose arguments need not be there; nothing if \p C is none of them.
+/// Evaluates forms whose arguments may be missing; nothing if \p C is none.
 std::optional<ForeignValue> FormulaEvaluator::form(const ast::Call &C) {
   const StringRef Name = C.Callee.Text;
   const ast::Expr &First = *C.Arguments.front();

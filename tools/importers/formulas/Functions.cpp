@@ -210,7 +210,7 @@ static ForeignValue indicesOf(Values Of, DiagnosticEngine &) {
   return ForeignValue::of(std::move(All), Of[0].Range);
 }
 
-/// The first of them; -1 if there is none.
+/// Returns the index of the first such element; -1 if there is none.
 static ForeignValue indexOf(Values Of, DiagnosticEngine &) {
   const auto At = find_if(*Of[0].Elements, [&](const ForeignValue &V) {
     return areEqual(V, Of[1]);

@@ -60,7 +60,7 @@ ForeignValue PythonReader::whole(Variables &Known) {
   return written(Begin);
 }
 
-/// Sums of lists, and lists times integers; missing if it is neither.
+/// Evaluates sums of lists, and lists times integers; missing otherwise.
 static ForeignValue combineLists(StringRef Sign, const ForeignValue &L,
                                  const ForeignValue &R) {
   constexpr size_t MaxElements = 10000; // more than layers of any model

@@ -16,7 +16,7 @@ static ForeignValue listOf(ArrayRef<int64_t> Integers, SourceRange Range) {
   return ForeignValue::of(std::move(Elements), Range);
 }
 
-/// `127,0`; nothing if that is no list of integers.
+/// Returns the integers of `127,0`; nothing if it is another text.
 static std::optional<std::vector<int64_t>> integersOf(StringRef Word) {
   std::vector<int64_t> All;
   for (StringRef Part : split(Word.trim("()"), ',')) {

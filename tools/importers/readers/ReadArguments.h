@@ -27,8 +27,8 @@ struct ArgumentWord {
 /// comment and a backslash continues a line. Variables stay as they are.
 std::vector<ArgumentWord> readWords(SourceText Text);
 
-/// The length of a placeholder such as `<PATH>` at the start of \p Text; 0 if
-/// there is none. No shell could run it, so it is no redirection.
+/// Returns the length of a placeholder such as `<PATH>` at the start of
+/// \p Text, or 0. No shell could run it, so it is no redirection.
 size_t placeholderLength(llvm::StringRef Text);
 
 /// A word as a value: a number, a truth, a list of Python (`[0]*3+[1]*58`) or

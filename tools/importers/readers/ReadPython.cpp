@@ -193,7 +193,7 @@ std::vector<PythonFunction> PythonReader::run() {
         {Functions[I].Name, std::move(Returned), Functions[I].Skipped});
   }
   if (Left == 0)
-    All.clear(); // what was visited is not all
+    All.clear(); // the limit was reached, so the rest is missing
   return All;
 }
 

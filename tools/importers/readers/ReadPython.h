@@ -13,8 +13,8 @@ namespace foretrace::importers {
 struct PythonFunction {
   ast::Word Name;
   ForeignValue Returned;
-  /// Statements that name an object of the function and are not followed, in
-  /// what it calls, too.
+  /// Statements that name an object of the function and are not followed,
+  /// including those in its calls.
   std::vector<SourceRange> Skipped;
 };
 

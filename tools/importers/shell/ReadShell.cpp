@@ -111,8 +111,8 @@ void ScriptReader::setScheduler() {
   Set("ntasks", {"SLURM_NTASKS", "SLURM_NPROCS"});
 }
 
-/// A script that another one reads: by its path from the folder of the script,
-/// or beside it.
+/// Opens a script that another one reads: by its path from the folder of the
+/// script, or beside it.
 std::optional<Traced> ScriptReader::open(StringRef Path) {
   const size_t Unknown = Path.rfind(')') + 1;
   for (StringRef Tail :
@@ -260,7 +260,7 @@ static std::optional<int64_t> launcherNumber(ArrayRef<Traced> Words,
   return std::nullopt;
 }
 
-/// The flags after the program, and what its launcher says.
+/// Returns the flags after the program, and those of its launcher.
 ForeignValue ScriptReader::flagsOf(const std::vector<Traced> &Words) const {
   const auto Program = find_if(Words, [](const Traced &W) {
     return StringRef(W.Text).ends_with(".py");

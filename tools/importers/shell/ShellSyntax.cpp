@@ -27,7 +27,7 @@ public:
     }
     return Made;
   }
-  /// Up to one of the words \p Ends, which is not taken.
+  /// Parses commands up to one of the words \p Ends, which is not consumed.
   Commands list(ArrayRef<StringRef> Ends);
 
 private:
@@ -183,7 +183,7 @@ std::vector<StringRef> Parser::patterns() {
     const StringRef Word = peek();
     if (!Word.empty())
       Made.push_back(Word);
-    // After a pattern there is `|`; else it is what is not understood.
+    // A pattern is followed by `|`; skips anything else.
     Rest = Rest.drop_front(std::max<size_t>(Word.size(), 1));
   }
   return Made;
@@ -211,7 +211,7 @@ static bool isName(StringRef Text) {
          all_of(Text, [](char C) { return isAlnum(C) || C == '_'; });
 }
 
-/// Takes an assignment, if there is one.
+/// Parses an assignment, if there is one.
 bool Parser::assignment(Command &To) {
   Assignment Made;
   Made.Name = Rest.take_while([](char C) { return isAlnum(C) || C == '_'; });

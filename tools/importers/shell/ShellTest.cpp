@@ -48,7 +48,7 @@ static std::vector<ArrayRef<Traced>> splitAt(ArrayRef<Traced> Of,
   return Parts;
 }
 
-/// Takes `!` off the start of \p Of; whether they say the opposite.
+/// Removes `!` from the start of \p Of; returns whether they negate.
 static bool takeNegations(ArrayRef<Traced> &Of) {
   const auto *First =
       find_if(Of, [](const Traced &W) { return W.Text != "!"; });
@@ -132,7 +132,7 @@ Follower::Status Follower::testWords(StringRef Raw) {
   std::vector<Traced> Of;
   Words.IsTest = true;
   for (StringRef W : splitRaw(Raw)) {
-    // Nothing is split here, so what is empty is a word, too.
+    // Nothing is split here, so an empty text is a word, too.
     Of.push_back(Words.text(W));
   }
   Words.IsTest = false;

@@ -74,8 +74,8 @@ void Expander::put(StringRef Text, SourceRange Where) {
     Made.back().add(Text, Where);
 }
 
-/// Adds values of a variable: in quotes as one word, or one each if they are
-/// \p AreApart, else as the words that they have.
+/// Adds values of a variable: in quotes as one word, or one word each if they
+/// \p AreApart, else split into words.
 void Expander::insert(const std::vector<Traced> &Values, bool IsQuoted,
                       bool AreApart) {
   const auto Ifs = lookUp("IFS");

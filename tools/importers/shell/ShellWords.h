@@ -103,7 +103,7 @@ private:
 /// The effort of a character, a word and a command, places included.
 constexpr size_t CharacterEffort = 4, WordEffort = 16, CommandEffort = 64;
 
-/// About how much it takes to copy \p Words.
+/// Returns roughly the cost of copying \p Words.
 size_t copyEffort(llvm::ArrayRef<Traced> Words);
 
 /// Returns whether \p Index selects all values of an array.
