@@ -13,8 +13,8 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// Returns the type in which \p V is stored, if it is a parameter, or in which
-/// parameters are.
+/// Returns the type of \p V if it is a parameter; otherwise that of stored
+/// parameters.
 static ElementType storedType(const TrainSpec &Train, const Value &V) {
   if (V.Kind == ValueKind::Param)
     return V.Type.Element;

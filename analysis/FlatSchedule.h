@@ -29,7 +29,7 @@ public:
   std::vector<int64_t> run(llvm::ArrayRef<int64_t> Times) const {
     return run(Times, nullptr);
   }
-  /// Returns the same for several runs at a time.
+  /// Returns these ends for several runs at a time.
   std::vector<LaneTimes> run(llvm::ArrayRef<LaneTimes> Times) const {
     return run(Times, nullptr);
   }

@@ -73,7 +73,7 @@ public:
   std::vector<Flow> withoutPhases() const;
   /// Returns the traffic of all ranks of its stages.
   Traffic trafficOf(const Flow &F);
-  /// Returns the same for an exchange that sends each copy from its sender to
+  /// Returns the traffic of an exchange that sends each copy from its sender to
   /// its receiver, whatever the dispatcher does.
   Traffic trafficOfExchange(const Flow &F);
   /// Returns whether NVLink domains share copies of tokens in \p F, and ranks

@@ -15,7 +15,7 @@ class StepTimes;
 struct TimePart {
   enum class Kind : unsigned char {
     Compute,    ///< kernels of one class
-    Collective, ///< what is exposed of one kind of collective
+    Collective, ///< exposed time of one kind of collective
     Host,       ///< for launches, as far as kernels are shorter
     Messages,   ///< between stages, as far as they delay the schedule
     Waiting     ///< for other stages, with nothing to do

@@ -113,7 +113,7 @@ void ShapeCollector::add(const Block &B, const Op &O, int64_t Times) {
     break;
   }
   case KernelClass::Optimizer:
-    if (!Laws) // what it reads is known only then
+    if (!Laws) // only then its bytes are known
       break;
     [[fallthrough]];
   case KernelClass::Scan:

@@ -202,10 +202,10 @@ ScoresShapeOf<RealExpr> KernelTimes::scoresShapeOf(const Block &B,
 }
 
 /// Returns the bytes that are read and written to sort the slots that \p O
-/// arranges or takes back, if a rank has several experts and sorts by them what
-/// it gets of each rank (Megatron-LM, transformer/moe/token_dispatcher.py,
-/// sort_chunks_by_idxs). With etp they are those of all ranks that share an
-/// expert.
+/// arranges, or restores, if a rank has several experts and sorts by them the
+/// slots that it receives from each rank (Megatron-LM,
+/// transformer/moe/token_dispatcher.py, sort_chunks_by_idxs). With etp these
+/// are from all ranks that share an expert.
 static RealExpr sortedBytes(ExprScope P, const Block &B, const Op &O) {
   const RealExpr Zero = {P.Sizes, P.Sizes.real(0)};
   const bool IsOfDispatcher =

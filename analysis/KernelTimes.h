@@ -12,8 +12,8 @@ namespace foretrace {
 /// Returns the shape of \p O, a product.
 ProductShapeOf<ir::RealExpr> productShapeOf(ir::ExprScope P, const ir::Block &B,
                                             const ir::Op &O);
-/// Returns the shape of \p O, which is attention or its backward pass. Of a
-/// batch it has what one replica has.
+/// Returns the shape of \p O, which is attention or its backward pass, with the
+/// batch of one replica.
 AttentionShapeOf<ir::RealExpr>
 attentionShapeOf(ir::ExprScope P, const ir::Block &B, const ir::Op &O);
 /// Returns the numbers of a shape.

@@ -61,7 +61,7 @@ public:
   /// different positions there, but equal positions in all domains inside.
   /// Empty without a cluster.
   std::vector<__int128> offRail(const ir::Group &G, StageRange Stages) const;
-  /// Returns the same for links to the rank \p Distance stages later.
+  /// Returns the off-rail links to the rank \p Distance stages later.
   std::vector<__int128> offRail(int64_t Distance, StageRange Stages) const;
 
 private:

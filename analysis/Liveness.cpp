@@ -263,8 +263,8 @@ void Liveness::holdMask() {
     Mask->Last = static_cast<int>(B.Ops.size()) - 1;
 }
 
-/// The gradient of a parameter is of the parameter's type until it is added to
-/// those of other micro-batches.
+/// Until the gradient of a parameter is added to those of other micro-batches,
+/// it has the type of the parameter.
 Expr Liveness::sizeOf(const Storage &S) const {
   const Value &V = B.Values[S.Of];
   if (!V.GradientOf.isValid() ||

@@ -229,7 +229,7 @@ void Overlapper::share(Op &O, const LinkUse &Busy, RealExpr Window) const {
   hide(O, RealExpr(hiddenOf(O)) * Free);
 }
 
-/// Weights and gradients of one layer behind the work of another.
+/// Hides communication of weights and gradients of a layer behind others' work.
 void Overlapper::hideZero(Block &B) const {
   for (const bool IsBackward : {false, true}) {
     Ops Communication, Others;

@@ -20,7 +20,7 @@ namespace foretrace {
 int64_t pipelineTime(const ir::Schedule &S, ir::ActionDuration Duration,
                      llvm::ArrayRef<int64_t> Update);
 
-/// Returns the same by running all steps one by one.
+/// Returns pipelineTime() by running all steps one by one.
 int64_t pipelineTimeOfSteps(const ir::Schedule &S, ir::ActionDuration Duration,
                             llvm::ArrayRef<int64_t> Update);
 

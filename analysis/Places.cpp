@@ -44,7 +44,7 @@ static __int128 countWanted(llvm::ArrayRef<PlaceRow> Rows, int64_t First,
   return Sum;
 }
 
-/// Rows of rows without gaps are one; a row of one place is none.
+/// Joins rows that continue without gaps; removes rows of one place.
 static llvm::SmallVector<PlaceRow, 4>
 join(llvm::MutableArrayRef<PlaceRow> Rows) {
   llvm::sort(Rows, [](PlaceRow A, PlaceRow B) { return A.Step < B.Step; });

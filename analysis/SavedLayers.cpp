@@ -76,7 +76,7 @@ std::vector<MemoryStep> foretrace::memorySteps(const Program &P,
   return Steps;
 }
 
-/// Adds \p New to counts of which none has all that another has.
+/// Adds \p New to counts, none of which covers another one.
 static void addMaximal(LayerCounts New, std::vector<LayerCounts> &To) {
   auto HasAll = [](const LayerCounts &A, const LayerCounts &B) {
     return llvm::all_of(

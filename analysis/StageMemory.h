@@ -45,7 +45,7 @@ enum class Validity : unsigned char {
   AnyKeys, ///< any other job of the structure: the largest of all
 };
 
-/// Consecutive stages whose ranks have as much, at the same moment.
+/// Consecutive stages with the same memory per rank at the same moment.
 struct StagesMemory {
   IndexRange Stages;
   StageMemory Of;

@@ -31,7 +31,7 @@ public:
   /// For what the host waits: for the counts of tokens of a layer of experts,
   /// or, as with traces that log when exchanges end, for all exchanges.
   enum class Waits : unsigned char { ForCounts, ForExchanges };
-  /// \p Places are those of \p P; made if not given.
+  /// \p Places are the collective times of \p P; made if not given.
   explicit StepTimes(const ir::Program &P, Waits HostWaits = Waits::ForCounts,
                      CollectiveTimes *Places = nullptr);
   StepTimes(const StepTimes &) = delete;

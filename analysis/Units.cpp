@@ -93,8 +93,8 @@ struct Neighbours {
 /// Layers of a chunk that are all alike.
 class AlikeLayers {
 public:
-  /// \p AreCounted: the layers behind the one that runs are among those whose
-  /// saved activations are counted.
+  /// \p AreCounted: saved activations of the layers after the running one are
+  /// counted.
   AlikeLayers(ExprScope P, const Block &B, const Neighbours &Among,
               bool AreCounted)
       : P(P), Of(unitOf(P, B)),

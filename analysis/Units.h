@@ -27,7 +27,7 @@ struct Unit {
 };
 Unit unitOf(ir::ExprScope P, const ir::Block &B);
 
-/// What units of one chunk of a stage have in memory while a block runs. A rank
+/// Memory of the units of one chunk of a stage while a block runs. A rank
 /// has
 ///
 /// - with ZeRO 3 the weights of the layer, of layers that are gathered ahead,

@@ -30,8 +30,8 @@ struct EmitOption {
   llvm::ArrayRef<llvm::StringRef> (*Words)();
   /// The default, as printed in tables.
   std::string (*Default)();
-  /// Puts a value into the struct at \p Into. False if it is not as expected;
-  /// what else is wrong with it is reported.
+  /// Puts a value into the struct at \p Into. Returns false if it has the wrong
+  /// type; reports other errors.
   bool (*Read)(const ir::Attribute &, void *Into, DiagnosticEngine &);
 };
 

@@ -127,7 +127,7 @@ Operation::Result Operation::logic() {
                    Range};
 }
 
-/// Only numbers are in an order.
+/// Compares numbers; other values have no order.
 Operation::Result Operation::comparison() {
   const bool IsEquality = Op == BinaryOp::Eq || Op == BinaryOp::Ne;
   auto Say = [&](const auto &X, const auto &Y) {

@@ -47,8 +47,8 @@ std::optional<ExprValue> applyToPoints(ast::BinaryOp Op, SourceRange OpRange,
 std::optional<ExprValue> applyToPoints(ast::UnaryOp Op, const ExprValue &A,
                                        SourceRange Range,
                                        DiagnosticEngine &Diags);
-/// A number that always exists, and 1 where it is \p E, which may leave a rest
-/// or divide by what is not above 0, else 0.
+/// A number that always exists, and a condition, 1 if the number is the value
+/// of \p E; 0 if a division in it has a remainder or a divisor below 1.
 struct GuardedExpr {
   ir::Expr Number, Exists;
 };

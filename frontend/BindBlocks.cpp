@@ -26,7 +26,7 @@ bool Binder::hasNumberedKey(const Body &B) {
          arePartsNumbered(B);
 }
 
-/// Returns the same for the attention and the network of \p Of alone.
+/// Returns whether the attention or the network of \p Of has such a key.
 bool Binder::arePartsNumbered(const Body &Of) {
   return llvm::any_of(Of.Sections, [&](const Body &Sub) {
     return isOfLayers(Sub) && hasNumberedKey(Sub);

@@ -87,8 +87,8 @@ const layers::Layer *Binder::findLayer(llvm::StringRef Section,
   return Shipped && isFor(*Shipped, Section) ? Shipped : nullptr;
 }
 
-/// The names of all that findLayer finds: those of the job, those of the
-/// library that are made for the section, and others.
+/// Returns all names that findLayer finds: those of the job, those of the
+/// library made for the section, and others.
 std::vector<llvm::StringRef> Binder::layerNames(llvm::StringRef Section) const {
   std::vector<llvm::StringRef> Names;
   for (const layers::Layer *L : TheJob.Layers)
@@ -190,8 +190,8 @@ void Binder::readKey(const Field &F, ir::LayerKey &Key) {
       Key.Value);
 }
 
-/// Reports keys that have no default and are in none of the blocks \p Written;
-/// what is wrong about those that are was reported.
+/// Reports keys without a default that none of the blocks \p Written sets; keys
+/// with errors were reported.
 void Binder::checkLayerKeys(const ir::LayerUse &Use, llvm::StringRef Section,
                             llvm::ArrayRef<const Body *> Written) {
   std::vector<llvm::StringRef> Names;

@@ -132,8 +132,8 @@ void Binder::checkParts(const ast::Word &Name, const ir::BlockSpec &Out,
                  "attention", "one of " + joinWords(layerNames("attention")));
 }
 
-/// From here on a misspelt section, which was reported, is what it was meant
-/// to be: nothing that needs it is missing.
+/// Renames misspelt sections, which were reported, to what they meant, so that
+/// nothing is reported as missing.
 static void correctSections(Body &B, llvm::ArrayRef<llvm::StringRef> Sections) {
   for (Body &Sub : B.Sections)
     if (!llvm::is_contained(Sections, Sub.Keyword.Text))
@@ -144,7 +144,7 @@ static void correctSections(Body &B, llvm::ArrayRef<llvm::StringRef> Sections) {
 
 void Binder::bindBlock(Body &B, const Body &Model, ir::BlockSpec &Out) {
   static constexpr llvm::StringRef Parts[] = {"attention", "ffn"};
-  Body Own; // the others are of a layer
+  Body Own; // the other keys belong to layers
   const std::vector<llvm::StringRef> Names = keyNames<ir::BlockSpec>();
   llvm::copy_if(B.Fields, std::back_inserter(Own.Fields), [&](const Field &F) {
     return llvm::is_contained(Names, F.Key.Text);
@@ -285,8 +285,8 @@ void Binder::bindLayers(const Body &Model, ir::ModelSpec &M) {
   M.Layers = *P;
 }
 
-/// Warns of blocks that no layer is. Only of those in \p Declaration: a model
-/// that inherits may leave out what its base has.
+/// Warns of blocks that no layer uses, but only of those in \p Declaration: a
+/// model that inherits may leave out blocks of its base.
 void Binder::reportUnused(const ir::ModelSpec &M, SourceRange Declaration) {
   for (auto [Index, B] : llvm::enumerate(M.Blocks)) {
     auto IsIn = [I = Index](llvm::ArrayRef<ir::LayerRun> Layers) {

@@ -12,7 +12,7 @@ namespace foretrace {
 /// Fills in every key that is absent and has a constant default. Defaults that
 /// follow from other values are left to the `derive` pass.
 void applyDefaults(ir::Spec &S);
-/// Does the same for a cluster, of a job or on its own.
+/// Fills in such keys of a cluster, in a job or on its own.
 void applyDefaults(ir::ClusterSpec &C);
 
 /// Fills in the keys without a default that a job lacks as it is a model.

@@ -37,7 +37,7 @@ static ForeignPages &pages() {
   return All;
 }
 
-/// Keys of formats, without what holds for some models alone.
+/// Returns the keys of formats, without rules for some models alone.
 static const Mapping &formats() {
   static const Mapping All = [] {
     Pages &From = pages().From;

@@ -16,7 +16,7 @@ namespace foretrace {
 /// formatting the result changes nothing. Nothing after a syntax error, which
 /// is reported.
 std::optional<std::string> formatFore(SourceText Text, DiagnosticEngine &Diags);
-/// Does the same without a report.
+/// Formats \p Text without a report.
 std::optional<std::string> formatText(llvm::StringRef Text);
 
 } // namespace foretrace

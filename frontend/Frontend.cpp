@@ -94,8 +94,8 @@ void Compilation::overrideParam(const Override &O) {
     suggest(std::move(Report), Name.Range, Name.Text, Params);
 }
 
-/// A param of the name of a key that has no value, as in `world = world`, gets
-/// that of the key.
+/// A param with the name of a key without a value, as in `world = world`, gets
+/// the value given for the key.
 void Compilation::giveToParam(const Override &O) {
   for (JobFile *U : Graph.units())
     for (Symbol &S : U->Names.symbols())

@@ -197,7 +197,7 @@ void ImportGraph::importForeign(JobFile &U, const ast::Import &I,
   U.Names.import(Imported->Names);
 }
 
-/// The name of the file as one of the language.
+/// Returns the name of the file as a name of the language.
 static std::string aliasFor(llvm::StringRef Path) {
   std::string Alias = path::stem(Path).str();
   for (char &C : Alias)

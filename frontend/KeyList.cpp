@@ -84,8 +84,8 @@ std::string foretrace::defaultOf(const ir::LayerKey &K) {
   return E.Is == Kind::Number || IsWord ? E.Text.str() : "derived";
 }
 
-/// The documentation of a key, with the kinds that have it if others of the
-/// section have none.
+/// Returns the documentation of a key, with the kinds of layers that have it if
+/// others of the section do not.
 static std::string docOf(const ir::LayerKey &K, llvm::StringRef Section) {
   llvm::SmallVector<llvm::StringRef> Kinds;
   bool HasOthers = false;

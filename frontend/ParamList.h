@@ -19,9 +19,8 @@ struct ParamEntry {
   std::vector<std::string> Domain; ///< of `in {...}`; empty: any value
 };
 
-/// Returns the params that have a value, of the file at \p Path and then of
-/// those that it imports; of those with one name, which -D sets together, the
-/// first.
+/// Returns the params with a value, of the file at \p Path and then of its
+/// imports; of params with one name, which -D sets together, the first.
 std::vector<ParamEntry> listParams(ParsedFiles &Files, llvm::StringRef Path,
                                    const FrontendOptions &Options,
                                    DiagnosticEngine &Diags);

@@ -216,7 +216,7 @@ void SyntaxError::reportAfterWord(Token &Word) {
     Report.fix(Here.atStart(), "= ");
 }
 
-/// Reports a section whose head has an error, mostly as it is no section.
+/// Reports a section with an error in its head; often it is no section.
 bool SyntaxError::reportInSection() {
   tree::ParseTree *Context = Parser.getContext();
   auto *Block = dynamic_cast<ForeParser::BlockContext *>(Context);

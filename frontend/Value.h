@@ -59,7 +59,7 @@ struct ExprValue {
   std::variant<int64_t, double, bool, std::string, WordValue, ListValue,
                PatternValue, TableValue, ir::Expr, WordAxisValue,
                ConditionValue>
-      Data; ///< an expression is a number of each point of a sweep
+      Data; ///< an expression has a number at each point of a sweep
   Dimension Dim = Dimension::Count;
   SourceRange Range;
   /// Unit of a count: `G`, `Ki`, or empty. Arithmetic drops it.
@@ -83,13 +83,13 @@ struct ExprValue {
 
 /// Returns the kind of \p V in the words of a message: "bytes", "a string".
 std::string describe(const ExprValue &V);
-/// \p V as `{name}` in a string prints it; nothing for lists and the like.
+/// Returns \p V as `{name}` prints it; nothing for lists and the like.
 std::optional<std::string> format(const ExprValue &V);
 
 /// Returns a number without a unit that can only be a share as one: 0, and
 /// decimals between 0 and 1. Returns any other value as it is.
 ExprValue asShare(const ExprValue &V);
-/// Returns whether one is a share and the other a number that can only be one.
+/// Returns whether one is a share and asShare() would change the other.
 bool needsShare(const ExprValue &A, const ExprValue &B);
 /// Returns how \p Plain, a number without a unit, is written as a quantity of
 /// \p D: "`5 s` or `5 ns`". Large numbers are taken to be in base units. Empty

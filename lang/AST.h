@@ -161,7 +161,7 @@ struct Param {
   ExprPtr Default;             ///< may be null: must be given with -D
 };
 
-/// A kind of layer, and the arena of what it is made of.
+/// A kind of layer, and the arena of its statements.
 struct Layer {
   std::shared_ptr<llvm::BumpPtrAllocator> Arena;
   layers::Layer Is;

@@ -51,7 +51,7 @@ inline std::optional<int64_t> compute(BinaryOp Op, int64_t A, int64_t B) {
   }
 }
 
-/// Returns the same of reals, for arithmetic.
+/// Returns the result of an arithmetic operation on reals.
 inline double compute(BinaryOp Op, double A, double B) {
   switch (Op) {
   case BinaryOp::Add:

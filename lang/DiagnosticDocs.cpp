@@ -17,7 +17,7 @@ static constexpr DocumentationPage Pages[] = {
 #include "lang/Pages.inc"
 };
 
-/// Up to the next heading; lines of examples can begin like one.
+/// Returns the text up to the next heading; example lines can look like one.
 static StringRef untilHeading(StringRef Text) {
   bool IsExample = false;
   for (StringRef Rest = Text; !Rest.empty(); Rest = Rest.split('\n').second) {

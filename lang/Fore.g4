@@ -57,7 +57,7 @@ let : LET name '=' expr ;
 
 require : REQUIRE expr (',' STRING)? ;
 
-// A kind of layer: what it makes of its inputs, op by op.
+// A kind of layer: its computation, op by op.
 layer
   : LAYER name '(' inputs=names? ')' ('->' outputs=names)? (AS roles=names)? STRING? body
   ;

@@ -43,7 +43,7 @@ void ObjectWriter::writePosition(SourceLocation At) {
   JSON.attribute("column", Column);
 }
 
-/// file, line, column and end of \p Range, if it is written anywhere.
+/// Writes file, line, column and end of \p Range, if it is in a file.
 void ObjectWriter::writeRange(SourceRange Range) {
   if (!Range.isValid())
     return;

@@ -13,7 +13,7 @@ namespace foretrace {
 /// One of the units in which people read numbers of a kind.
 struct NumberScale {
   llvm::StringLiteral Suffix; ///< of a number, or of a heading: ` GiB`
-  double Of;                  ///< the number that is one of it
+  double Of;                  ///< the number that makes one unit
   int Decimals;               ///< in columns, at least; 0 in the smallest unit
 };
 
@@ -28,7 +28,7 @@ llvm::ArrayRef<NumberScale> timeScales();
 /// smallest.
 const NumberScale &scaleFor(double Number, llvm::ArrayRef<NumberScale> Scales);
 
-/// Four digits, in the largest unit of which there is at least one.
+/// Prints four digits, in the largest unit that gives at least 1.
 std::string printScaled(double Number, llvm::ArrayRef<NumberScale> Scales);
 /// `64 GiB`.
 std::string printBytes(double Count);

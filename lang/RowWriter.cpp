@@ -46,7 +46,7 @@ void RowWriter::write(Cells Row) {
   llvm_unreachable("every format is handled");
 }
 
-/// No blanks end a line.
+/// Lines have no trailing blanks.
 void RowWriter::writeAligned(Cells Row) {
   std::string Line;
   StringRef Between = "";

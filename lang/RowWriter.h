@@ -32,8 +32,8 @@ struct RowColumn {
 /// with the usual line ends, or a table of Markdown.
 class RowWriter {
 public:
-  /// Writes the names: to people if there \p HasHead, and not above objects,
-  /// which have them each.
+  /// Writes the column names: for people if \p HasHead; objects have the names
+  /// in each row instead.
   RowWriter(std::vector<RowColumn> Columns, RowFormat As, llvm::raw_ostream &OS,
             bool HasHead = true);
 

@@ -93,7 +93,7 @@ void SarifClient::writePart(StringRef Name) {
   });
 }
 
-/// Columns count characters from 1; what is no UTF-8 counts by bytes.
+/// Returns the column in characters from 1; in bytes if it is not UTF-8.
 static int64_t columnOf(SourceLocation At, const SourceFiles &Sources) {
   const StringRef Before =
       Sources.line(At).take_front(Sources.locate(At).Column - 1);

@@ -47,7 +47,7 @@ struct SourceRange {
   SourceLocation start() const { return {File, Begin}; }
   /// Returns the empty range where this range begins.
   SourceRange atStart() const { return {File, Begin, Begin}; }
-  /// From here to where \p Last ends, if that is in this file.
+  /// Returns the range from here to the end of \p Last, if it is in this file.
   SourceRange to(SourceRange Last) const {
     return Last.File == File ? SourceRange{File, Begin, Last.End} : *this;
   }
@@ -100,8 +100,8 @@ private:
 constexpr char CommandLineName[] = "<command line>";
 
 #ifndef NDEBUG
-/// In builds with assertions, who wants to know which values are read, if
-/// anybody, and whether only to be carried on.
+/// In builds with assertions, called for each read of a value, if set, with
+/// whether it is only passed on.
 inline thread_local void (*OnRead)(const void *Value, bool IsCarried) = nullptr;
 inline void noteRead(const void *Value, bool IsCarried) {
   if (OnRead)

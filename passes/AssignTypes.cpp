@@ -225,7 +225,7 @@ void TypeAssigner::convertActivation(Op &O) {
       V = It->second;
 }
 
-/// Converts what is dispatched or combined by \p O, which sorts tokens by
+/// Converts the tokens that \p O dispatches or combines. It sorts tokens by
 /// expert, sums results of experts, or is the backward op of one of these.
 void TypeAssigner::convertTokens(Op &O) {
   const bool IsBackward = O.Derivative != Derivative::None;

@@ -188,7 +188,7 @@ int64_t Balancer::Filling::room(const Weight &Each) const {
        timesIn(Room - Behind.Running, Sum)});
 }
 
-/// Layers up to the end of the period that fit, \p Most at most.
+/// Takes layers up to the end of the period that fit, at most \p Most.
 int64_t Balancer::takeRuns(Position &At, Filling &F, int64_t Most) const {
   const EqualLayers &G = Groups[At.Group];
   int64_t Taken = 0;
@@ -291,7 +291,7 @@ static int64_t leastOf(int64_t Low, int64_t High, int64_t Guess,
 /// fits there fits here.
 std::optional<int64_t> Balancer::earliest(int64_t First, int64_t Stage,
                                           int64_t Limit) const {
-  int64_t End = Layers, Before = 1; // layers of the stage behind
+  int64_t End = Layers, Before = 1; // layers of the next stage
   for (int64_t S = Stages - 1; S >= Stage; --S) {
     auto Fits = [&](int64_t From) {
       Position At = at(From);
@@ -324,9 +324,9 @@ bool Balancer::fits(int64_t First, int64_t Stage, int64_t Limit) const {
   return Left == 0;
 }
 
-/// The least limit to which the layers from \p First on fit from \p Stage on,
-/// of which \p Enough is known to do. Most stages have that of the one before,
-/// or nearly: it is looked for in steps that grow.
+/// Returns the least limit with which the layers from \p First on fit from
+/// \p Stage on; \p Enough is one that works. Most stages have nearly the limit
+/// of the one before, so the search begins there with growing steps.
 int64_t Balancer::leastLimit(int64_t First, int64_t Stage,
                              int64_t Enough) const {
   return leastOf(0, Enough, Enough - 1,

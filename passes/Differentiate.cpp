@@ -314,8 +314,8 @@ bool Differentiator::run() {
   return true;
 }
 
-/// Marks what layers receive and pass besides the hidden state as detached
-/// where it depends on nothing that is trained, such as the values of a frozen
+/// Marks values that layers receive and pass besides the hidden state as
+/// detached if they depend on no trained parameter, such as those of a frozen
 /// tower.
 static void detach(Program &P, ElementType SumType, DiagnosticEngine &Diags) {
   auto ForEach = [&](auto Visit) {

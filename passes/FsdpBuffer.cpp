@@ -12,9 +12,8 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// Ranks have whole rows of all that are not less than that
-/// (_get_parameter_groups, chunk_size_factor). Returns whether there is such a
-/// number.
+/// Sets the step: ranks have whole rows of all parameters of at least that size
+/// (_get_parameter_groups, chunk_size_factor). Returns whether there is one.
 bool FsdpBuffer::setStep() {
   llvm::stable_sort(Params, [](const FsdpParam &A, const FsdpParam &B) {
     return A.Columns > B.Columns;

@@ -11,7 +11,7 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// The first parameter of a bucket is in the layer that came last.
+/// Adds a parameter. If it is in an earlier layer, it is the new first one.
 void BucketMaker::fill(const BucketParam &With, int64_t Layer) {
   if (Layer < Open.Layer || With.Use < FirstUse) {
     Open.Layer = Layer;

@@ -18,7 +18,7 @@ struct BucketParam {
   int64_t Number; ///< among the parameters of its block
   size_t Use;     ///< the op that uses it first
   const ir::Value *Gradient;
-  int64_t Layer = 0; ///< from the last one of those that recur
+  int64_t Layer = 0; ///< counted from the last of the repeated ones
 };
 
 /// Puts parameters into buckets, from the last one of the model to the first. A

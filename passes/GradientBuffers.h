@@ -80,8 +80,8 @@ public:
   GradientBuffer overReplicas(ir::AxisList Axes) const;
   /// The two copies of the model that a bidirectional schedule keeps.
   llvm::ArrayRef<ir::Group> twins() const;
-  /// With ZeRO 1 zero if no bucket has to be filled up, wherever a buffer is
-  /// cut: then the sizes of buffers do not depend on it.
+  /// Returns the padding; with ZeRO 1 zero if no bucket needs it at any cut:
+  /// then the sizes of buffers do not depend on it.
   ir::Expr rests() const;
 
 private:

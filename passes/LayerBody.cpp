@@ -187,8 +187,8 @@ static bool encloses(const Block &B, ModuleId Id, ModuleId Inner) {
   return Inner == Id;
 }
 
-/// Resolves the tensors of modules, which their last ops make or ops after
-/// them.
+/// Finds the value that each module ends with; its last op makes it, or a later
+/// one.
 void LayerBody::endUse(Frame &F) {
   for (const auto &[Id, S] : F.Modules) {
     if (!isGood() || isStopped())

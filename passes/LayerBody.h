@@ -74,9 +74,8 @@ protected:
   /// Returns the units that \p E, a resolved expression, has; reports what is
   /// no such dimension.
   std::optional<Units> units(const Node &E, Frame &F);
-  /// Returns the number of ranks along an axis that cuts what the job states,
-  /// or null: sizes of batches and of what is sent to experts are those of a
-  /// replica.
+  /// Returns the number of ranks along an axis that divides stated sizes, or
+  /// null: sizes of batches and of messages to experts are those of a replica.
   const Located<int64_t> *sizeAlong(ir::Axis A) const;
   /// Returns the product of these numbers for all axes that split activations
   /// of the kind; nothing if one of them is null.

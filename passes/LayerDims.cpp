@@ -53,8 +53,8 @@ static bool isForJobs(DimKind Kind, DimRole Role, const layers::Expr &E) {
   llvm_unreachable("covered switch");
 }
 
-/// Returns the dimension that \p E names, if there is one that the layer may
-/// have like this; reports another one.
+/// Returns the dimension that \p E names, if the layer may have it in this
+/// form; reports it if not.
 std::optional<DimKind> LayerBody::kindOf(const Node &E) {
   const std::optional<DimKind> Kind = findDim(P.Spec, E.Text);
   if (Kind && Of && E.Range.isValid() &&
@@ -141,8 +141,8 @@ bool LayerBody::areShared(const Units &U) {
          decide(divides(*Ranks, U.Count)) == 0;
 }
 
-/// A parameter has each unit once. What a rank has of an activation is whole
-/// units, those that it shares with others included.
+/// A parameter has each unit once. A rank's part of an activation is whole
+/// units, including those that it shares with others.
 Dim LayerBody::dimOf(const Units &U) {
   const Expr Extent = U.Count * U.Size;
   if (!areShared(U))
@@ -153,7 +153,7 @@ Dim LayerBody::dimOf(const Units &U) {
   return {U.Kind, *ranksAlong(U.Kind) * U.Size};
 }
 
-/// Components side by side, of which each rank has a part of each.
+/// Returns components side by side; each rank has a part of each.
 LayerBody::Dims LayerBody::pack(const Node &E, Frame &F) {
   Dims Parts;
   for (const Node &Operand : E.Operands)

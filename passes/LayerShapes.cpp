@@ -168,8 +168,8 @@ llvm::StringRef LayerBody::faultOfWeight(ValueId V,
              : "the weight does not divide the last dimension";
 }
 
-/// Does the same as faultOf for an op of which nothing is known: each result
-/// has the dimensions of all operands that ranks split, channels in any number.
+/// Does the same as faultOf for an opaque op: each result has all operand
+/// dimensions that ranks split, and any number of channels.
 llvm::StringRef LayerBody::faultOfOpaque(llvm::ArrayRef<ValueId> Operands,
                                          llvm::ArrayRef<ValueId> Results) {
   auto Keeps = [&](ValueId Made, const Dim &D) {
@@ -201,7 +201,7 @@ bool LayerBody::fits(OpKind K, llvm::ArrayRef<Dim> First,
   return K == OpKind::Mul ? isBroadcast(Second, First) : isAlike(First, Second);
 }
 
-/// Returns what is wrong about the shapes of an op, if anything is.
+/// Returns the fault in the shapes of an op, if there is one.
 llvm::StringRef LayerBody::faultOf(OpKind K, llvm::ArrayRef<ValueId> Operands,
                                    llvm::ArrayRef<ValueId> Results) {
   const llvm::ArrayRef<Dim> First = dimsOf(Operands[0]);

@@ -14,7 +14,7 @@ void LayerWalker::fail(SourceRange At, const llvm::Twine &What) {
   if (isStopped())
     return; // it follows from an error that was reported
   if (!At.isValid())
-    At = Caller; // what the job's text makes of the library's
+    At = Caller; // errors in the library are shown at its caller
   if (!At.isValid())
     llvm::report_fatal_error("in the text of a layer of the library: " + What);
   Diags.report(At, diag::LayerText, What.str());

@@ -55,7 +55,7 @@ protected:
     /// Modules with a tensor until which they are recomputed.
     llvm::SmallVector<std::pair<ir::ModuleId, const layers::Statement *>, 1>
         Modules;
-    bool IsOutermost = false; ///< so that keys are those of the use
+    bool IsOutermost = false; ///< then keys are those of the use
     unsigned Depth = 0;
   };
   using Scalar = std::variant<int64_t, bool, std::string>;
@@ -79,7 +79,7 @@ protected:
   virtual std::optional<ir::Expr> unitsOf(const Node &, Frame &) {
     return std::nullopt;
   }
-  /// Called for the experts of a token of which ranks get copies.
+  /// Called for the experts of a token if ranks get one copy for all of them.
   virtual void noteCopies(const ir::TokenChoice &) {}
   /// The value of a comparison of numbers, on which the ops of the layer
   /// depend.

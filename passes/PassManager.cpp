@@ -33,7 +33,7 @@ struct Reads {
 };
 thread_local std::optional<Reads> Current;
 
-/// Takes the numbers that \p Of is made of out of \p Undecided.
+/// Removes the numbers in \p Of from \p Undecided.
 void decide(const Program &P, ExprId Of,
             llvm::DenseSet<const void *> &Undecided) {
   const ExprNode &N = P.Sizes[Of];
@@ -56,7 +56,7 @@ void addUndecided(const Program &P, const PassInfo &Pass,
   for (const ir::Check &C : P.Checks)
     if (C.Is == ir::Check::Kind::Decision)
       decide(P, C.Of, Undecided);
-  // A block like another one has the numbers of that.
+  // Equal blocks share the numbers of the first one.
   forEachNumber(P.Spec, [&](Key K, const Located<int64_t> &F) {
     const std::optional<ExprId> Id = P.Sizes.find(K);
     if (!Id || !P.Sizes[*Id].Left.isValid())

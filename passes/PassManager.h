@@ -34,7 +34,7 @@ struct PassInfo {
 llvm::ArrayRef<PassInfo> allPasses();
 /// The pass with that name, or null.
 const PassInfo *findPass(llvm::StringRef Name);
-/// The passes of these names, in order; an error names the first that is none.
+/// Returns the passes in order of \p Names; an error names an unknown one.
 llvm::Expected<std::vector<const PassInfo *>>
 findPasses(llvm::ArrayRef<std::string> Names);
 
@@ -51,7 +51,7 @@ struct PassOptions {
   llvm::function_ref<void(const PassInfo &, int64_t)> Timed;
 };
 
-/// Runs \p Passes; false if one failed or one's requirements are not met.
+/// Runs \p Passes; false if one fails or lacks a prerequisite.
 bool runPasses(ir::Program &P, llvm::ArrayRef<const PassInfo *> Passes,
                DiagnosticEngine &Diags, const PassOptions &Options);
 

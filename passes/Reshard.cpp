@@ -111,7 +111,7 @@ ValueId Sharder::exchange(ValueId From, const Layout &To) {
   return V;
 }
 
-/// A part of what is whole costs nothing.
+/// Takes a part of a whole value, which costs nothing.
 ValueId Sharder::slice(ValueId V, const Layout &To) {
   Layout Sliced = layoutOf(V);
   for (Axis A : allAxes())
@@ -304,8 +304,8 @@ OpId Sharder::makerOf(ValueId V) const {
   return Serving;
 }
 
-/// Returns whether \p V is the gradient of tokens that experts got, which is
-/// converted to another type or added to another one before it is sent back.
+/// Returns whether \p V is the gradient of received tokens that is converted or
+/// added to another one before it is sent back.
 bool Sharder::isSentLater(ValueId V) const {
   return isReturned(V) && llvm::any_of(Old, [V](const Op &O) {
            return (O.Kind == OpKind::Cast || O.Kind == OpKind::Add) &&

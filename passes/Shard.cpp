@@ -130,7 +130,7 @@ Layout Sharder::exchangedLayout(const Op &O) const {
   const ValueId Made = O.Derivative == Derivative::None
                            ? O.Results.front()
                            : Old[O.For].Results.front();
-  // Terms of what each rank has all of stay terms.
+  // Partial sums of unsplit results remain partial sums.
   Layout L = homeLayout(P, B.Values[Made].Type);
   const Layout From = layoutOf(current(O.Operands.front()));
   for (Axis A : allAxes())
@@ -219,7 +219,7 @@ Layout Sharder::resultLayout(const Op &O, ValueId V) const {
           return isTerm(O, In, A) && !(Of.isValid() && In == current(Of));
         }))
       L.setPartial(A);
-  // A part of the gradient of a parameter that the rank has whole is a term.
+  // If ranks have a parameter whole, a part of its gradient is a term of a sum.
   if (isParamGradient(V))
     for (Axis A : allAxes())
       if (L.isSplit(A) && !B.Values[Of].Layout.isSplit(A))

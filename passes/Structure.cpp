@@ -125,7 +125,7 @@ StageSplitter::StageSplitter(const Structure &S, const ExprCode &Figures,
     Links.emplace(OfLinks);
 }
 
-/// Room for what the numbers of some are.
+/// Drops kept results if there are too many.
 template <typename MapT> static void limit(MapT &Kept) {
   constexpr size_t MaxKept = size_t(1) << 14;
   if (Kept.size() >= MaxKept)
@@ -169,7 +169,7 @@ std::optional<std::vector<int64_t>> StageSplitter::valuesOf(const Numbers &Of) {
 const std::vector<int64_t> *StageSplitter::find(const SplitNumbers &Of,
                                                 const MeshNumbers &M) {
   Numbers All = {Of, {}};
-  if (Links) // else the mesh does not count
+  if (Links) // without links the mesh does not matter
     All.second = M;
   auto It = Values.find(All);
   if (It == Values.end()) {

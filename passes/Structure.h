@@ -28,7 +28,7 @@ public:
   /// Results: of each kind of stage those of ir/model/Totals.def, then the
   /// bytes of its groups in the order of ir::StageTotals.
   const ir::ExprCode &figures() const { return Figures; }
-  /// Which result is the first of a kind of stage.
+  /// Returns the index of the first result of a kind of stage.
   size_t firstFigure(size_t Kind) const { return Firsts[Kind]; }
 
 private:
@@ -62,7 +62,7 @@ bool isSplitAlike(const ir::Spec &A, const ir::Spec &B);
 /// Returns whether only some layers of a chunk are recomputed or offloaded.
 bool hasUnlikeLayers(const ir::TrainSpec &T);
 
-/// The counts of stages that figures of jobs of one structure read.
+/// Counts stages for the figures of jobs of one structure.
 class StageSplitter {
 public:
   /// For \p Figures of \p S; keeps what it finds in \p Known.
@@ -101,8 +101,8 @@ enum class Verdict : unsigned char {
   Foreign,  ///< the job has another structure
 };
 
-/// Jobs of a structure, which stays where it is, one after the other. Keys that
-/// are not set keep their value.
+/// Evaluates jobs of a structure, which must outlive it, one after the other.
+/// Keys that are not set keep their value.
 class StructureRow {
 public:
   /// For \p Of, the figures of \p S or others of its program.

@@ -10,7 +10,7 @@ using namespace foretrace::ir;
 
 namespace {
 
-/// Writes what decides as bytes that are equal if it is.
+/// Writes bytes that are equal if all that decides the structure is equal.
 class KeyWriter {
 public:
   template <typename... Ts> void add(const Ts &...Of) { (put(Of), ...); }

@@ -92,7 +92,7 @@ static void setPartial(Value &V, llvm::ArrayRef<Group> Over) {
       V.Layout.setPartial(A);
 }
 
-/// A value of which every rank along the axes of \p Of holds a term.
+/// Adds a value that is a partial sum on every rank along the axes of \p Of.
 ValueId Synchronizer::terms(BlockBuilder &Build, llvm::StringRef Name,
                             ElementType Element, const Buffer &Of) {
   Dim Flat{DimKind::Flat, Of.Count};

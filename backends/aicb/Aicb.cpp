@@ -71,7 +71,7 @@ void Checker::zero(int64_t Least, int64_t Most) {
   const Located<int64_t> &Zero = S.Parallel.Zero;
   if (*Zero >= Least && *Zero <= Most)
     return;
-  // The default is refused where the workload is asked for.
+  // A refused default is reported at the `emit` block.
   const SourceRange At = Zero.isStated() ? Zero.Range : Emit.Range;
   Diags
       .report(At, diag::AicbZero, *Zero, getWord(O.Kind),

@@ -52,8 +52,8 @@ struct GeneratorJob {
 /// Reports `dp_shard`, for which the generator has no option.
 void checkShares(const ir::ParallelSpec &P, DiagnosticEngine &Diags);
 
-/// Reports what the generator refuses of a job for Megatron-LM, beyond what
-/// `derive` does.
+/// Reports jobs for Megatron-LM that the generator refuses and `derive` does
+/// not.
 bool checkJob(const ir::Spec &S, DiagnosticEngine &Diags);
 
 /// Parameters of one rank as the generator sums them, equal for all stages.

@@ -10,8 +10,7 @@
 
 namespace foretrace::aicb {
 
-/// Sizes are those that checkWorkload() has let pass, so that arithmetic on
-/// them can't overflow.
+/// Sizes have passed checkWorkload(), so arithmetic on them can't overflow.
 class Workload {
 public:
   Workload(const ir::Spec &S, const Options &O, OutputStream &OS)

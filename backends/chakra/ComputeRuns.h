@@ -10,10 +10,9 @@
 
 namespace foretrace::chakra {
 
-/// A run: computations that follow each other, where the later ones wait for no
-/// communication that the run does not wait for anyway, and no communication
-/// waits for any but the last. As one node it begins and ends at the same
-/// times.
+/// Consecutive computations that one node can replace with the same start and
+/// end: the whole run waits for the communication that any of them needs, and
+/// other communication waits only for the last one.
 struct ComputeRun {
   int64_t Id; ///< of the last computation, for which others wait
   llvm::SmallVector<const ir::Op *, 4> Ops;

@@ -145,7 +145,7 @@ void chakra::NodeWriter::message(const Task &T, Message &Node) {
   });
 }
 
-/// The type of what is communicated; of several values, that of the first.
+/// Returns the type of the communicated values; of several, of the first.
 static ElementType elementOf(const Program &P, const Task &T) {
   return T.Of ? T.In->Values[T.Of->Operands.front()].Type.Element
               : valuesOf(P, T.Boundary).front()->Type.Element;

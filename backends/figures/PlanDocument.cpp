@@ -215,7 +215,7 @@ void PlanDocument::schedule() {
   });
 }
 
-/// Adds the figures that the job has, of those that are not of a stage.
+/// Adds the figures of the job that belong to no stage.
 void PlanDocument::figures() {
   auto Add = [&](FigureId Id) {
     const FigureInfo &Info = getInfo(Id);

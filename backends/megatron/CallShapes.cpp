@@ -7,7 +7,7 @@ using namespace foretrace;
 using namespace foretrace::megatron;
 using ir::DimKind;
 
-/// Dimension \p Dim of what one rank holds.
+/// Returns the extent of dimension \p Dim on one rank.
 static ir::Expr localExtent(ir::ExprScope P, const ir::TensorType &T,
                             const ir::Layout &L, size_t Dim) {
   ir::AxisList Axes;
@@ -28,7 +28,7 @@ Extents foretrace::megatron::localExtents(ir::ExprScope P,
 
 namespace {
 
-/// The dimensions that one rank holds of a value.
+/// The extents of a value on one rank.
 class LocalDims {
 public:
   LocalDims(ir::ExprScope P, const ir::Value &V) : P(P), V(V) {}

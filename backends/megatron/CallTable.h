@@ -12,7 +12,7 @@ namespace foretrace::megatron {
 enum class Fate : unsigned char {
   Logged,  ///< as a call
   Silent,  ///< not at all
-  Unknown, ///< perhaps: it is not logged by any code that is known
+  Unknown, ///< perhaps: no known code logs it
 };
 
 /// How a call's shape follows from the values of its op.

@@ -17,7 +17,7 @@ struct Options {
   std::string Dir; ///< empty: the output folder
   Instrumentation How;
   RankList Ranks;
-  /// Without, those of `cost estimate`, if the job has that.
+  /// If absent, those of `cost estimate`, if the job has that.
   std::optional<megatron::Durations> Durations;
 };
 

@@ -34,7 +34,7 @@ public:
   int64_t within(const RowBody &B) const;
   /// All of these.
   int64_t total(const RowBody &B, const ir::Stage &S, int64_t Chunk) const;
-  /// Between two rows.
+  /// Returns the host's time between two rows.
   int64_t hostGap() const { return measured("host_gap"); }
   /// Returns the message that a row is itself, if the row has its size.
   std::optional<TraceMessage> messageOf(const RowBody &B) const;

@@ -24,7 +24,7 @@ struct LeftOut {
   SourceRange Why; ///< the part of the job that the first is from
 };
 
-/// Gathers what one block leaves out.
+/// Gathers the collectives of one block that traces leave out.
 class BlockCheck {
 public:
   BlockCheck(const ir::Program &P, const ir::Block &B, Instrumentation How)

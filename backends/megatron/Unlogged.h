@@ -8,11 +8,10 @@
 
 namespace foretrace::megatron {
 
-/// Reports, as warnings, modes that the instrumented Megatron-LM does not run
-/// or no trace shows, collectives of which no code says whether they are
-/// logged, and collectives that it does not have; as an error what it logs in a
-/// way that is not known. \p P has schedule and sync. Whether there was no
-/// error.
+/// Warns of modes that the instrumented Megatron-LM does not run or no trace
+/// shows, of collectives that may or may not be logged, and of collectives that
+/// it lacks; reports an error for calls logged in an unknown form. \p P has
+/// schedule and sync. Returns whether there was no error.
 bool checkCalls(const ir::Program &P, Instrumentation How,
                 DiagnosticEngine &Diags);
 

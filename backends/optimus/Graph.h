@@ -36,7 +36,7 @@ enum class ShapeKind : unsigned char {
 
 struct GraphValue {
   std::string Node; ///< of the fx graph; "?" if its number is not known
-  std::string Path; ///< of the module, or what it is
+  std::string Path; ///< path of the module, or the kind of node
   ShapeKind Shape;
   int64_t Width = 0;
 

@@ -116,8 +116,8 @@ void Planner::nameNodes() {
       P.Stages[I].Arguments.push_back(NodeOf[V]);
 }
 
-/// From the last stage back: what a stage, or the nodes before it back to the
-/// stage before, read of stages before that.
+/// Goes back from the last stage: finds values of earlier stages that a stage,
+/// or nodes back to the stage before it, read.
 void Planner::findSpecialNodes() {
   llvm::StringSet<> Known;
   auto Add = [&](const std::string &Node, int64_t Owner, int64_t First,

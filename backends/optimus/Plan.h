@@ -31,11 +31,11 @@ struct PlannedStage {
   std::string Name;                   ///< of its submodule
   std::vector<std::string> Arguments; ///< nodes of the split graph
 
-  /// Returns whether its submodule makes a tuple, of which nodes get items.
+  /// Returns whether its submodule makes a tuple, so that getitem nodes follow.
   bool hasItems() const { return Outputs.size() > 1; }
 };
 
-/// A node of the split graph: a submodule, or an item of what one makes.
+/// A node of the split graph: a submodule, or an item of its result.
 struct SplitNode {
   std::string Name;
   int64_t Stage;
@@ -55,8 +55,8 @@ struct PartitionPlan {
   std::vector<SplitNode> Nodes;     ///< between the input and the output
   std::vector<SpecialNode> Special; ///< in the order they are found
 
-  /// Values that a stage after \p S needs of it or of stages before: what an
-  /// ideal transfer to the next stage would send.
+  /// Returns the values of stages up to \p S that later stages read: an ideal
+  /// transfer to the next stage would send just these.
   std::vector<unsigned> crossing(int64_t S) const;
   /// The stages whose whole output goes from stage \p S to the next, in order.
   std::vector<int64_t> sentAfter(int64_t S) const;

@@ -38,7 +38,7 @@ static std::string layersOf(const PartitionJob &J, const PlannedStage &S) {
   return Text;
 }
 
-/// In CSV names say the unit.
+/// Writes CSV, in which column names have the units.
 static void writeCSV(const FigureTable &T, llvm::raw_ostream &OS) {
   std::vector<std::vector<std::string>> Lines(T.Rows.size());
   for (const auto &[Line, Row] : llvm::zip_equal(Lines, T.Rows))

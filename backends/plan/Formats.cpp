@@ -140,7 +140,7 @@ static FigureTable tableOfChunks(const Program &P, const PlanRows &R) {
   return T;
 }
 
-/// Returns the same for people, who compare shares of the FLOPs.
+/// Returns the table for people, with shares of the FLOPs in place of FLOPs.
 static FigureTable tableOfShares(const Program &P, const PlanRows &R) {
   FigureTable T = tableOfChunks(P, R);
   const size_t Work = T.columnOf("flops");

@@ -128,7 +128,7 @@ void Drawing::box(int64_t X, int64_t Width, llvm::StringRef Colour,
     label(X + 6, Y + Height / 2 + 4, Width - 8, Of.Text);
 }
 
-/// A sequence of runs, all of it \p Times as high as one.
+/// Draws a sequence of runs, \p Times as high as one period.
 void Drawing::group(int64_t X, int64_t &Done, int64_t Times,
                     const LayerGroup &G) {
   const bool IsFolded = G.Periods > 1 && G.Runs.size() > 1;

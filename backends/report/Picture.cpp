@@ -19,7 +19,7 @@ namespace {
 struct Drawn {
   ir::Schedule Schedule;
   StepTime Time = StepTime::Unit;
-  std::string Note; ///< what is left out; empty if nothing is
+  std::string Note; ///< names omitted parts; empty if there are none
   bool IsOfAll = true;
 };
 
@@ -97,7 +97,7 @@ int64_t Picture::chunkOf(int64_t Drawn) const {
   return unfold(Drawn, Of.Schedule.Chunks, P.Schedule.Chunks);
 }
 
-/// Start, end, and for each step its kind, micro-batch and chunk.
+/// Writes the start, the end, and each step's kind, micro-batch and chunk.
 void Picture::span(const Timeline::Span &At) {
   J.array([&] {
     J.value(At.Start);
@@ -155,8 +155,7 @@ void Picture::update(int64_t Stage, int64_t Start) {
   });
 }
 
-/// Letter, names of the colours of even and odd chunks, and word of a kind of
-/// step.
+/// Writes a kind of step: letter, colours of even and odd chunks, and word.
 void Picture::style(ActionKind Of, llvm::ArrayRef<llvm::StringRef> Style) {
   J.attributeArray(getName(Of), [&] {
     for (llvm::StringRef Text : Style)

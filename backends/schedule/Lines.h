@@ -18,10 +18,10 @@ using Line = std::vector<ScheduleEntry>;
 
 /// The steps of each stage alone.
 std::vector<Line> stepLines(const ir::Schedule &S);
-/// With the messages of the schedule itself: calls, of what begins together.
+/// Returns the messages of the schedule itself, as calls that begin together.
 std::vector<Line> callLines(const ir::Schedule &S);
-/// With what PyTorch's runtime adds to the steps: messages; and, if parameters
-/// are sharded, when parts are gathered, freed, and their gradients reduced.
+/// Returns the lines with what PyTorch's runtime adds: messages and, if
+/// parameters are sharded, gathers, releases and reductions of parts.
 std::vector<Line> loweredLines(const ir::Schedule &S, bool IsSharded);
 
 void writeCSV(const std::vector<Line> &Lines, llvm::raw_ostream &OS);

@@ -20,7 +20,7 @@ static constexpr size_t MaxGathered = 3;
 
 using Parts = llvm::SmallVector<int64_t, MaxGathered>;
 
-/// For each entry of \p L the next parts that run from there on, each once.
+/// Returns, for each entry of \p L, the next parts that run, each once.
 static std::vector<Parts> nextParts(const Line &L) {
   std::vector<Parts> Out(L.size());
   llvm::SmallVector<int64_t, 8> Next; // the nearest first

@@ -37,7 +37,7 @@ constexpr llvm::StringLiteral Extensions[] = {
 constexpr llvm::StringRef MessageWords[] = {"none", "lowered", "calls"};
 constexpr llvm::StringRef TimeWords[] = {"unit", "cost"};
 
-/// `true` is what PyTorch's runtime adds.
+/// `true` means `lowered`: the messages that PyTorch's runtime adds.
 struct CommsWord : WordOf<MessageWords> {
   static bool read(const Attribute &A, CSVMessages &Into,
                    DiagnosticEngine &Diags) {

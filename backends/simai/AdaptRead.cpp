@@ -61,7 +61,7 @@ private:
   void readEdit(const ir::NamedAttribute &A, const EditRow &Row,
                 llvm::StringRef Label);
   void readHeader(const ir::NamedAttribute &A);
-  /// Reports \p A unless it is an integer of at least \p Least, or a truth.
+  /// Reports \p A unless it is an integer of at least \p Least, or a boolean.
   std::optional<StatedCount> readCount(const ir::NamedAttribute &A,
                                        llvm::StringRef Path, int64_t Least,
                                        bool IsFlag = false);

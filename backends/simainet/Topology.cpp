@@ -57,8 +57,8 @@ Topology simainet::topologyOf(const ClusterSpec &C, int64_t World) {
   Of.Devices = World;
   Of.DevicesPerServer = std::min(World, *Inner.Devices);
   Of.Runs.push_back(runAbove({}, true, Inner, World, World));
-  // A switch even if all are in one server, as all of the simulator's own
-  // topologies have one.
+  // Adds a switch even if all devices are in one server, as in all of the
+  // simulator's own topologies.
   for (const TierSpec &T : llvm::ArrayRef(C.Tiers).drop_front()) {
     const LinkRun &Last = Of.Runs.back();
     if (Of.Runs.size() > 1 && Last.Switches == 1)

@@ -32,7 +32,7 @@ FactSet timing::needs(const Options &) {
   return {Fact::Scheduled, Fact::Totalled, Fact::Costs};
 }
 
-/// Where a rank of the busiest stage spends the iteration.
+/// Returns how a rank of the busiest stage spends the iteration.
 static FigureTable partTable(const EmitRequest &Request,
                              const IterationTime &T) {
   FigureTable Table{

@@ -16,7 +16,7 @@ Tables::Tables(FlowCounter &Of, ExprTable &Sizes, const EmitRequest &Request)
   }
 }
 
-/// With its sum, unless that is beyond 2^63 or not rounded as the value is.
+/// Returns the figure, with its sum if that is below 2^63 and rounded alike.
 Figure Tables::figure(const Amount &Of) const {
   const ExprId Sum = Sizes.sum(Of.Terms);
   if (Sizes.value(Sum) != NoValue && Sizes.value(Sum) == Of.Value)

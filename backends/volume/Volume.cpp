@@ -75,8 +75,8 @@ Figures volume::figures(const EmitRequest &Request, const Options &O) {
   return F;
 }
 
-/// Bytes are multiplied by links, of which there are less than the square of
-/// ranks, and shares of them are taken.
+/// Bytes are multiplied by numbers of links, which are below the square of the
+/// ranks, and then divided.
 bool volume::check(const EmitRequest &Request, const Options &,
                    DiagnosticEngine &Diags) {
   const Program &P = Request.Program;

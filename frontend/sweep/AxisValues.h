@@ -32,7 +32,7 @@ public:
   std::vector<std::string> takeWords() { return std::move(Words); }
   llvm::ArrayRef<std::string> texts() const { return Texts; }
   bool dependsOnAxes() const { return AreDependent; }
-  /// The numbers, if all are; of one dimension.
+  /// Returns the numbers, if all values are numbers of one dimension.
   const std::vector<int64_t> *numbers() const {
     return AreNumbers && !Texts.empty() ? &Numbers : nullptr;
   }

@@ -42,7 +42,7 @@ public:
   bool hasEmits() const { return HasEmits; }
 
 private:
-  /// Entries of which those from \p First on are of the source that is read.
+  /// Entries; those from \p First on are of the source that is read.
   template <typename T> struct Sourced {
     std::vector<const T *> All;
     size_t First = 0;
@@ -79,7 +79,7 @@ class AxisValues;
 
 class SweepBinder {
 public:
-  /// \p Files are those of the job, \p Main the one that has the section.
+  /// \p Files are those of the job; \p Main has the section.
   SweepBinder(const JobFile &Main, llvm::ArrayRef<JobFile *> Files,
               Evaluator &Eval, DiagnosticEngine &Diags)
       : Files(Files), Names(&Main.Names), Eval(Eval), Diags(Diags) {

@@ -88,8 +88,8 @@ void SweepEntries::add(const ast::Clause &C) {
   Clauses.All.push_back(&C);
 }
 
-/// `fits = any` is a clause, although it looks like a metric. A value that is
-/// no word is none of those that the clause has.
+/// `fits = any` is a clause, although it looks like a metric. Reports values
+/// other than the words that the clause has.
 void SweepEntries::addFits(const ast::Assignment &A) {
   const auto *Word = std::get_if<ast::Name>(&A.Value->Node);
   auto Of = std::make_unique<ast::Expr>();

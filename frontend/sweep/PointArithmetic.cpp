@@ -22,7 +22,7 @@ static Expr combine(ExprOp Op, Expr A, Expr B) {
 
 static Expr negate(Expr Condition) { return Condition * -1 + 1; }
 
-/// \p E, of which \p Known has parts.
+/// Guards \p E; \p Known has its guarded parts.
 static GuardedExpr guard(Expr E, std::map<unsigned, GuardedExpr> &Known) {
   ir::ExprTable &T = E.table();
   const ir::ExprId Id = E;

@@ -22,7 +22,7 @@ struct SweepSpec {
     std::vector<int64_t> Numbers;
     bool AreCounts = false; ///< all values are numbers without a unit
   };
-  /// Keys that change together, mostly one.
+  /// Keys that change together; mostly a single one.
   struct Axis {
     std::vector<Key> Keys;
     SourceRange Range;

@@ -11,9 +11,9 @@ namespace foretrace::ir {
 /// Messages of the same bytes have the same id.
 using BoundaryId = Id<struct BoundaryTag>;
 
-/// Returns the message of a micro-batch that part \p Part of the model, in the
-/// numbering of the schedule, sends to the next one, or with \p IsForward false
-/// the one that comes back.
+/// Returns the message that part \p Part of the model, in the numbering of the
+/// schedule, sends to the next one for a micro-batch, or the one that it gets
+/// back if \p IsForward is false.
 BoundaryId boundaryAfter(const Program &P, int64_t Part, bool IsForward);
 
 /// Returns the values of a message.

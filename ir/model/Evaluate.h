@@ -113,7 +113,7 @@ public:
                                                      std::make_shared<Storage>());
   ColumnEvaluator(const ColumnEvaluator &) = delete;
   ColumnEvaluator &operator=(const ColumnEvaluator &) = delete;
-  /// Another one may soon be where this one was.
+  /// Another object may soon have the same address.
   ~ColumnEvaluator() {
     if (In->User == this)
       In->User = nullptr;

@@ -237,7 +237,7 @@ void ExprTable::cancel(Terms &Factors, int64_t &Coefficient) const {
     Coefficient /= By;
     Factors = std::move(Others);
     factors(N.Left, Factors, Coefficient);
-    I = SIZE_MAX; // what came in may cancel what stood before
+    I = SIZE_MAX; // the new factor may cancel earlier ones
   }
 }
 

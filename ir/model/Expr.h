@@ -133,7 +133,7 @@ public:
   /// Adds any other operation; folded if both operands are constant.
   ExprId combine(ExprOp Op, ExprId Left, ExprId Right);
 
-  /// Adds a call of \p F, which stays where it is.
+  /// Adds a call of \p F, which must outlive the table.
   ExprId call(const ExprFunction &F, llvm::ArrayRef<ExprId> Operands);
   /// Returns the operands of a call.
   llvm::SmallVector<ExprId, 8> operandsOf(const ExprNode &Call) const;

@@ -103,7 +103,7 @@ ExprCode::ExprCode(const ExprTable &T, llvm::ArrayRef<ExprId> Wanted) {
       if (LastUse[Of.Index] == I && T[Of].Op != ExprOp::Key &&
           !isConstant(T, Of)) {
         Slots.release(SlotOf[Of.Index]);
-        LastUse[Of.Index] = Always; // released once, if it is both
+        LastUse[Of.Index] = Always; // so that it is not released twice
       }
     }
     if (N.Op == ExprOp::Call) {

@@ -73,8 +73,8 @@ public:
   /// Returns the number of operations in \p I, counting each part as often as
   /// it is used; at most 2^32.
   uint32_t operations(IndexId I) const { return Operations[I.Index]; }
-  /// Returns the expressions of which \p Used consist, including themselves:
-  /// either those that vary or those that do not.
+  /// Returns the subexpressions of \p Used, including themselves: either those
+  /// that vary or those that do not.
   IndexCode code(llvm::ArrayRef<IndexId> Used, bool Varying) const;
 
   /// Gives an expression a name for printing. The first name of an expression

@@ -102,7 +102,7 @@ ScaledBlocks blocksOf(const Value &V);
 Expr bytesOf(ExprScope P, Expr Count, ElementType T, ScaledBlocks Of);
 /// Returns the bytes of a measured value on one rank.
 Expr bytesOnRank(ExprScope P, const Value &V);
-/// Returns what one rank sends of the measured value that \p O gathers.
+/// Returns the bytes that one rank sends of a measured value that \p O gathers.
 Expr gatheredBytes(ExprScope P, const Block &B, const Op &O);
 
 /// Sets the sizes of all values and messages of a block.

@@ -303,7 +303,7 @@ llvm::StringRef getName(Level L);
 /// Returns the level of a program with these facts.
 Level levelOf(FactSet Facts);
 /// Reports facts whose prerequisites are missing, or that no program of level
-/// \p L has. Returns false if there is one.
+/// \p L has. Returns whether there are none.
 bool checkLevel(Level L, FactSet Facts, DiagnosticEngine &Diags);
 
 /// A check of the numbers of a job by `derive`; checks are in order.

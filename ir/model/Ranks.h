@@ -48,8 +48,8 @@ private:
 };
 
 /// Visits the ranks of every group of the kind of \p G in a job, or only of
-/// that of \p OfRank if it is a member. Groups without communication are not
-/// visited: those of one rank, and those whose members exchange no data.
+/// that of \p OfRank if it is a member. Groups without communication are left
+/// out: those of one rank, and those whose members exchange no data.
 void forEachGroup(const ProcessGroup &G, const Spec &Job, const Mesh &M,
                   std::optional<int64_t> OfRank,
                   llvm::function_ref<void(llvm::ArrayRef<int64_t>)> Visit);

@@ -26,8 +26,8 @@ inline int64_t rounded(double Value) {
   return Value < 0x1p62 ? std::llrint(Value) : NoValue;
 }
 
-/// Applies \p Op, of which an operand is a real number, or the result is, to
-/// two numbers. \p R is not read if there is one operand.
+/// Applies \p Op, which has a real operand or result, to two numbers. \p R is
+/// not read if there is one operand.
 inline int64_t applyRealOp(ExprOp Op, int64_t L, int64_t R) {
   switch (Op) {
   case ExprOp::Real:

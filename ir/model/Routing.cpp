@@ -156,7 +156,7 @@ std::optional<int64_t> foretrace::ir::expectedParts(const TokenChoice &Of,
 static __int128 limitShares(std::vector<__int128> &Shares, int64_t Choices) {
   const __int128 All =
       std::accumulate(Shares.begin(), Shares.end(), __int128(0));
-  __int128 Rest = All; // of those that are not limited
+  __int128 Rest = All; // sum of those not limited
   size_t Limited = 0;
   auto Left = [&] { return Choices - static_cast<int64_t>(Limited); };
   while (Limited < Shares.size() && Shares[Limited] * Left() > Rest)

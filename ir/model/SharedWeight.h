@@ -12,7 +12,7 @@ namespace foretrace::ir {
 /// Returns the axes along which ranks have shares.
 AxisList sharedAxes(const Layout &L);
 
-/// A weight of which ranks have shares.
+/// A weight that is sharded over ranks.
 class SharedWeight {
 public:
   /// \p T must outlive this.

@@ -48,7 +48,7 @@ bool foretrace::ir::isTableAgain(const Program &P, const Value &V) {
          tiedHeadOf(P.Spec.Parallel) == TiedHead::BesideEmbedding;
 }
 
-/// The weights of \p B that are stored, and of which ranks have shares.
+/// Returns the stored weights of \p B that are sharded.
 static llvm::SmallVector<const Value *, 32> weightsOf(const Program &P,
                                                       const Block &B) {
   llvm::SmallVector<const Value *, 32> Weights;

@@ -44,7 +44,7 @@ Expr gatheredShareOf(ExprScope P, const Block &B, const Value &V, const Op &O);
 /// Returns the elements of weights of one layer of \p B that each rank has
 /// whole, all of its shares together.
 Expr wholeWeightsOf(ExprScope P, const Block &B);
-/// Returns what a rank has of each of these in DeepSpeed, in the order of
+/// Returns a rank's share of each of these in DeepSpeed, in the order of
 /// layers: they are gathered one by one.
 std::vector<int64_t> wholeShares(const Program &P);
 /// Returns 1 if weights are freed after the forward pass of a layer, else 0.

@@ -76,9 +76,8 @@ struct BlockSpec {
   /// receive; set by `derive`.
   bool IsEntry = false;
   /// Names of weights that its layers share with others (`shared NAME { ...
-  /// }`), of those that another layer of the rank has, of those of which
-  /// another stage has the first, and of those whose gradients are summed over
-  /// stages; set by `derive`.
+  /// }`), that another layer of the rank has, that another stage has first, and
+  /// whose gradients are summed over stages; set by `derive`.
   std::vector<std::string> Shares, Aliases, Copies, Sums;
   /// Returns whether its layers are of a tower.
   bool isOfTower() const;
@@ -97,7 +96,7 @@ struct LayerRun {
     int64_t Count;
   };
   int64_t Periods = 1;
-  std::vector<Item> Items; ///< what one period holds, in order; not empty
+  std::vector<Item> Items; ///< one period, in order; not empty
   SourceRange Range;
 };
 

@@ -51,7 +51,7 @@ bool foretrace::ir::isAt(const FieldRow &Row, llvm::StringRef Path) {
   return Row.Name == Name && pathOf(Row) == Path;
 }
 
-/// The block that \p Field is part of, if it is of one.
+/// Returns the block that \p Field is part of, if any.
 static std::optional<unsigned> blockAround(const Spec &S, const void *Field) {
   const BlockSpec *const First = S.Model.Blocks.data();
   const std::less<const void *> Before;

@@ -89,8 +89,8 @@ void StageTasks::earlyOf(int64_t Chunk, bool IsGather, Visitor Visit) {
       early(I, std::nullopt, Visit);
 }
 
-/// The place of the first parameter of a message: the op that uses it first,
-/// and what is gathered for that, or the one that makes its gradient.
+/// Returns the place of the first parameter of a message: the op that uses it
+/// first, with its gather, or the op that makes its gradient.
 std::pair<size_t, size_t> StageTasks::placeOf(const BucketMessage &M,
                                               bool IsForward) const {
   const auto &Layers = Chunks.front().Layers;

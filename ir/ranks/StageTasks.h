@@ -95,9 +95,8 @@ private:
     std::vector<LayerTasks> Layers;
     std::vector<Read> Reads; ///< in order, before all else of a forward step
     int64_t FirstLayer = 0;  ///< of the model
-    /// Layers of units, from the first one: of those that are gathered, in the
-    /// order of the forward pass, and of those that are reduced, in that of the
-    /// backward pass.
+    /// Layers that are units, from the first one: gathered ones in the order of
+    /// the forward pass, and reduced ones in that of the backward pass.
     std::vector<UnitOfLayers> Gathers, Reductions;
     /// Calls that gather all units before a forward step; 0 if each is gathered
     /// with its layers.
@@ -140,8 +139,8 @@ private:
   callsOf(const ChunkTasks &Of, UnitLayers Layers, UnitPart Part) const;
   const BlockTasks &plan(BlockId Of);
 
-  /// First tasks of what has been done with a micro-batch in a chunk, by kind
-  /// of action; -1 of what has not.
+  /// First tasks of a micro-batch in a chunk, by kind of action; -1 for actions
+  /// that have not run.
   struct Done {
     std::array<int64_t, NumActionKinds> First;
     int64_t Read = -1; ///< the first read of a sample

@@ -24,7 +24,7 @@ ScheduleWalker::ScheduleWalker(const Schedule &S, int64_t Stage, Visited Of)
   enterLoop();
 }
 
-/// Before the first iteration of the loop, if there is one.
+/// Goes to the place before the first iteration of the loop, if there is one.
 void ScheduleWalker::enterLoop() {
   if (Loop == Program.Loops.size())
     return;
@@ -110,7 +110,7 @@ std::optional<Action> ScheduleWalker::next() {
     std::optional<Action> A = actionOf(Of);
     if (!A)
       continue;
-    // Calls are of messages only, and overlap is of what runs.
+    // Only messages share a call, and only computations overlap.
     if (HasBegun && IsMessage == isMessage(A->Kind))
       A->Start = Of.Start;
     HasBegun = true;

@@ -41,7 +41,7 @@ bool BlockParser::kind(Op &O) {
   return !In.takePunct("(") || (In.expectGroup(O.Group) && In.expectPunct(")"));
 }
 
-/// Values, or `none`: what follows without it may be the next op's result.
+/// Parses values, or `none`: without it the next op's result could follow.
 bool BlockParser::operands(OpId Id) {
   if (In.takeWord("none"))
     return true;

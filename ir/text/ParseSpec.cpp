@@ -85,7 +85,7 @@ bool SpecParser::layerKey(LayerKey &Key) {
          In.unknown(Here, "a value of this key", Key.words());
 }
 
-/// Types of keys are those of their values, if the library has no such kind.
+/// Keys of unknown kinds of layers have the types of their values.
 bool SpecParser::layerUse(LayerUse &Out) {
   Token Name;
   std::string Kind;

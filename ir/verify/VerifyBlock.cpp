@@ -306,7 +306,7 @@ void BlockVerifier::verifyCollective(const Op &O) {
       verifyMove(O, T);
 }
 
-/// Messages are of flat values, of which they have all elements.
+/// Checks that messages are flat values with all elements of the buffer.
 void BlockVerifier::verifyMessages(const Op &O) {
   if (O.Messages.empty())
     return;

@@ -51,8 +51,8 @@ public:
   std::optional<size_t> Outsider; ///< a stage that is in no group of its op
 
 private:
-  /// Which of the groups of a kind a stage is in, and with how many; nothing if
-  /// it is in none.
+  /// Returns which of the groups of a kind a stage is in, and their size;
+  /// nothing if it is in none.
   std::optional<std::pair<size_t, int64_t>> groupOf(const Group &G,
                                                     size_t Stage) const;
 

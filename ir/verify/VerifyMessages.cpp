@@ -112,12 +112,12 @@ private:
 
 } // namespace
 
-/// Where a schedule is chosen.
+/// Returns where a schedule is chosen.
 static SourceRange rangeOf(const ParallelSpec &P) {
   return P.Schedule.isStated() ? P.Schedule.Range : P.Pp.Range;
 }
 
-/// Where the slot of an action is written, if it is.
+/// Returns where the slot of an action is written, if anywhere.
 SourceRange MessageVerifier::rangeOf(const Action &A) const {
   return A.Of && A.Of->Range.isValid() ? A.Of->Range
                                        : ::rangeOf(P.Spec.Parallel);

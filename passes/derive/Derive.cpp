@@ -106,8 +106,8 @@ Expr Deriver::sharingReplicas() {
   return of(P.DpShard.isPresent() ? P.DpShard : P.Dp);
 }
 
-/// An iteration of ten times as many tokens as any published run has is mostly
-/// one whose batch was stated in tokens, which would be a legal one of samples.
+/// Reports iterations of ten times as many tokens as any published run: mostly
+/// the batch was stated in tokens, but is read as samples.
 void Deriver::checkTokens(int64_t PerStep) {
   constexpr int64_t MostTokens = 1'000'000'000;
   const TrainSpec &T = S.Train;
@@ -173,7 +173,7 @@ void Deriver::checkSequence() {
   const Located<int64_t> &Seq = S.Train.Sequence;
   if (*P.SequenceParallel && !exceeds(P.Tp, 1)) {
     error(P.SequenceParallel.Range, diag::SpWithoutTp).noteValue("tp", P.Tp);
-    // Generators that accept it as it is write other rows.
+    // If the error is allowed, the key stays: generators then write other rows.
     if (!Diags.isAllowed(diag::SpWithoutTp))
       P.SequenceParallel.setDefault(false);
   }
@@ -198,8 +198,8 @@ void Deriver::checkSequence() {
         .noteValue("tp", P.Tp);
 }
 
-/// DeepSpeed, runtime/pipe/engine.py; Megatron-LM, training/arguments.py, of
-/// FSDP2. Megatron-FSDP and torchtitan do take both, so that a job can ask.
+/// Rejected by DeepSpeed, runtime/pipe/engine.py, and Megatron-LM's FSDP2,
+/// training/arguments.py; Megatron-FSDP and torchtitan allow both.
 void Deriver::checkZero() {
   const ParallelSpec &P = S.Parallel;
   if (*P.Zero < 2 || !exceeds(P.Pp, 1) || *P.ZeroPipeline)
@@ -243,7 +243,7 @@ void Deriver::checkOptimizer() {
               "training/arguments.py, validate_args");
 }
 
-/// Keys that only some jobs read.
+/// Checks keys that only some jobs read.
 void Deriver::checkEffects() {
   ParallelSpec &P = S.Parallel;
   if (*P.CpComm != CpCommKind::AllGather && !exceeds(P.Cp, 1)) {

@@ -46,8 +46,7 @@ void Deriver::checkTier(const ClusterSpec &C, size_t Index) {
   const int64_t Joined = *T.Devices, Node = *C.DevicesPerNode;
   if (!T.Devices.isStated())
     return;
-  // A cluster that -D names has as many nodes as the ranks need, in each job
-  // like this one.
+  // A cluster from -D has as many nodes as the ranks need, in all such jobs.
   const Located<int64_t> &World = S.Parallel.World;
   const auto HasRoom = [&] {
     return C.Nodes.isStated()
@@ -71,7 +70,7 @@ void Deriver::checkTier(const ClusterSpec &C, size_t Index) {
         .noteValue("devices", Inside.Devices);
 }
 
-/// Warns of links that no cluster has: mostly of another unit than was meant.
+/// Warns of implausible links: mostly the unit is wrong.
 static void checkLink(const TierSpec &T, DiagnosticEngine &Diags) {
   constexpr int64_t LeastRate = 1'000'000, MostRate = 1'000'000'000'000'000;
   constexpr int64_t MostLatency = 1'000'000'000;

@@ -8,8 +8,8 @@
 
 namespace foretrace {
 
-/// Fills in what follows from the cluster of \p P, whose world is known, and
-/// reports what does not fit. Does nothing without one.
+/// Sets the keys that follow from the cluster of \p P, whose world is known,
+/// and reports contradictions. Does nothing without a cluster.
 bool deriveCluster(ir::Program &P, DiagnosticEngine &Diags);
 
 } // namespace foretrace

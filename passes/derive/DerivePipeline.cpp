@@ -77,7 +77,7 @@ void Deriver::checkEnds() {
                   .noteValue("pp", P.Pp));
 }
 
-/// Keys that only an even split reads.
+/// Drops keys that only an even split reads.
 void Deriver::dropKeys(const llvm::Twine &Why) {
   ParallelSpec &P = S.Parallel;
   for (const auto &[Name, Key] :
@@ -89,7 +89,7 @@ void Deriver::dropKeys(const llvm::Twine &Why) {
     }
 }
 
-/// Keys that say how large the ends of the pipeline are.
+/// Drops the keys for the sizes of the pipeline's ends.
 void Deriver::dropEnds(const llvm::Twine &Why) {
   ParallelSpec &P = S.Parallel;
   for (const auto &[Name, Key] :

@@ -23,7 +23,7 @@ static bool hasRounds(ScheduleKind K) {
          K == ScheduleKind::InterleavedZeroBubble;
 }
 
-/// The schedule that is not stated, and the chunks that a stated one asks for.
+/// Derives an unstated schedule, or the chunks that a stated one needs.
 void Deriver::deriveSchedule() {
   ParallelSpec &P = S.Parallel;
   // Before anything reads how many chunks there are.

@@ -57,8 +57,8 @@ void Deriver::followTypes() {
     T.ComputeCopies.derive(2, T.ComputePrecision.Range);
 }
 
-/// Reports a type that the job sets and that is none of those \p Allowed. The
-/// one that \p From names decides which are.
+/// Reports a type that the job sets and \p Allowed does not contain. The key
+/// \p From decides which are allowed.
 void Deriver::checkType(llvm::StringRef Key, const Located<TypeKind> &Type,
                         llvm::ArrayRef<TypeKind> Allowed,
                         const Located<TypeKind> *From) {

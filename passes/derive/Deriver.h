@@ -182,7 +182,7 @@ private:
   void checkZero();
   void checkOptimizer();
   bool hasModule(llvm::StringRef Recomputed);
-  /// The first block of which what \p Is says is computed again, or null.
+  /// Returns the first block whose `recompute` satisfies \p Is, or null.
   const ir::BlockSpec *
   findRecomputed(llvm::function_ref<bool(ir::RecomputeKind)> Is) const {
     auto It = llvm::find_if(S.Model.Blocks, [&](const ir::BlockSpec &B) {
@@ -197,7 +197,7 @@ private:
   /// A setting of the first layers of each chunk that differs from the others'.
   struct FirstLayers {
     const Located<int64_t> &Count;
-    llvm::StringLiteral Suffix; ///< of the blocks that they are of
+    llvm::StringLiteral Suffix; ///< of the names of their blocks
     /// Whether a block says for itself what its layers do.
     bool (*IsStated)(const ir::BlockSpec &);
     void (*Set)(ir::BlockSpec &, bool IsFirst, SourceRange At);

@@ -12,7 +12,7 @@
 
 namespace foretrace {
 
-/// Asks of jobs like this one what the text of a layer does.
+/// Checks the requirements in the text of a layer for all such jobs.
 class Deriver::LayerRules final : public LayerBody {
 public:
   LayerRules(Deriver &D, ir::LayerUse &Use, BlockBuilder &Scratch)

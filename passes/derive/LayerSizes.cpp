@@ -81,7 +81,7 @@ void Deriver::LayerRules::checkExtent(const Node &Written,
       return Report(diag::LayerExtent, std::to_string(Each.value()));
   if (Row.Role == DimRole::Tokens &&
       ExprId(Extent) == ExprId(D.of(D.S.Train.Sequence)))
-    return; // checkSequence asks that of the job
+    return; // checkSequence reports it
   std::optional<Expr> Ranks = ranksAlong(U->Kind);
   AxisList Axes = Row.ActivationAxes;
   if (U->Kind == DimKind::Seq && *D.S.Parallel.SequenceParallel && Ranks) {

@@ -17,7 +17,7 @@ using namespace foretrace::vary;
 
 /// Changes that are tried for one job, however many errors it has.
 static constexpr unsigned MaxTrials = 512;
-/// Values of one key that are tried on each side of what it holds.
+/// Number of values of a key that are tried on each side of the current one.
 static constexpr size_t MaxTried = 16;
 
 /// The moves that can mend errors of kind \p Wrong.
@@ -108,8 +108,8 @@ std::optional<Offer> Remedies::offer(const Diagnostic &Wrong, std::string Text,
   return O;
 }
 
-/// The nearest value below what the key holds and the nearest above it, of
-/// those that leave the fewest errors.
+/// Returns the nearest values below and above the current one, of those that
+/// leave the fewest errors.
 Remedies::Offers Remedies::findNumbers(const Diagnostic &Wrong, const Move &M) {
   const std::vector<KeyNumber *> Held = M.Find(Derived, Wrong.Range);
   if (Held.empty() || !Held.front()->isPresent())

@@ -20,7 +20,7 @@ struct RowName {
   std::vector<std::string> Words;
   std::optional<IndexRange> Stages = std::nullopt;
 
-  /// The first of its stages; rows of other things are behind those of stages.
+  /// Returns the first of its stages; rows without stages come after those.
   int64_t stage() const { return Stages ? Stages->First : INT64_MAX; }
   friend bool operator<(const RowName &A, const RowName &B) {
     return std::make_pair(A.stage(), A.Words) <

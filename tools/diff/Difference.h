@@ -12,7 +12,7 @@ namespace foretrace::diff {
 /// One of two jobs.
 struct Side {
   std::string Name;     ///< `job.fore`, `job.fore with parallel.tp=4`
-  const ir::Spec &Spec; ///< of the program, or as far as it is stated
+  const ir::Spec &Spec; ///< of the program, or the stated keys
   const ir::Program *Program = nullptr; ///< null if the job is refused
   /// The job, to be compiled with other keys; null for the text of an IR.
   const CompiledJob *Job = nullptr;

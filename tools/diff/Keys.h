@@ -20,8 +20,8 @@ struct KeyValue {
   std::string Path; ///< as in -D: `parallel.tp`, `model.moe.experts`
   std::string Text;
   How Is = How::Stated;
-  SourceRange Range;              ///< where it is stated, if it is
-  std::optional<ir::Key> Id = {}; ///< of one that sizes may have
+  SourceRange Range;              ///< where it is stated; else invalid
+  std::optional<ir::Key> Id = {}; ///< if expressions of sizes can have it
 };
 
 /// The keys of \p S that have a value, in the order of ir/model/Spec.def; also

@@ -10,8 +10,8 @@
 
 namespace foretrace::driver {
 
-/// Words that can follow an option of a subcommand, or of all that have it if
-/// Command is empty, or the subcommand itself if Option is empty.
+/// Words that can follow an option of a subcommand (of all that have it if
+/// Command is empty), or the subcommand itself if Option is empty.
 struct CompletionWords {
   llvm::StringRef Command, Option;
   std::vector<llvm::StringRef> Words;

@@ -39,7 +39,7 @@ std::optional<ir::Program> Emitter::establishAllowed(CompiledJob &Job,
   }
   if (!Job.establish(P, Needs))
     return std::nullopt;
-  // A job that is allowed to be wrong is for one that reproduces what follows.
+  // If errors are allowed, the output reproduces their effect.
   if (!Diags.usedAllowance() && !ir::verify(P, Diags))
     return std::nullopt;
   return P;

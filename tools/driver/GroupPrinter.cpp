@@ -8,7 +8,7 @@ using namespace llvm;
 
 namespace foretrace::driver {
 
-/// Omits tiers for people if each group has its own line: ranks fill it.
+/// Returns the columns; tables of ranks have no tiers, as ranks fill the line.
 static std::vector<RowColumn> columnsOf(bool HasCluster, bool AreKinds,
                                         RowFormat As) {
   std::vector<RowColumn> All = {{"group", false, 12, " "}};

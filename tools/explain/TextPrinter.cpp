@@ -81,7 +81,7 @@ void TextPrinter::print(const DerivedFigure &F) {
   print(F.From, 4);
 }
 
-/// `made by shard (attention) for job.fore:7:3`, as far as it is known.
+/// Prints `made by shard (attention) for job.fore:7:3`, as far as known.
 void TextPrinter::printOrigin(const ir::Origin &O) {
   if (!O.Pass.empty())
     OS << "  made by " << O.Pass;

@@ -31,8 +31,7 @@ static StringRef nameOf(typename Located<T>::Status Status) {
                                   : "derived";
 }
 
-/// Numbers that may be legal: those of the moves of the key, or those around
-/// it.
+/// Returns numbers that may be legal: those of the key's moves, or near ones.
 static std::vector<std::string> numbersOf(ir::Spec &S, Located<int64_t> &F,
                                           StringRef Type) {
   std::set<int64_t> All;
@@ -133,7 +132,7 @@ void ControlLister::addParam(const ParamEntry &P) {
   All.push_back(std::move(C));
 }
 
-/// A key that is no field, as it is written.
+/// Adds a key that is no field, with its text as its value.
 void ControlLister::addText(StringRef Path, SourceRange Range) {
   if (!Range.isValid())
     return;

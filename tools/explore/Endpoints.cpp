@@ -24,7 +24,7 @@ static constexpr PageFile PanelFiles[] = {
 #include "tools/explore/PanelFiles.inc"
 };
 
-/// Bounds of what a request asks for.
+/// Limits of a request.
 static constexpr size_t MostChanges = 512, MostBytes = 4096, MostKeys = 32;
 
 Endpoints::Endpoints(LiveJob &Job, std::function<DiagnosticEngine()> MakeEngine)

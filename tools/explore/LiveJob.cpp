@@ -87,7 +87,7 @@ FrontendOptions LiveJob::prepare(Compiler &For, const JobVariant &V) const {
   FrontendOptions Options = optionsOf(V);
   for (const std::string &Change : Options.Overrides)
     Kept += Change.size();
-  constexpr size_t OfEach = 256; // what is kept beside the bytes
+  constexpr size_t OfEach = 256; // overhead of a text beside its bytes
   Kept += (V.Text ? Is.size() : 0) + OfEach;
   return Options;
 }

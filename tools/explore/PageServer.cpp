@@ -80,7 +80,7 @@ SearchThread::~SearchThread() {
   Thread.join();
 }
 
-/// Keeps \p With until it is delivered. The guard is held.
+/// Keeps \p With until it is delivered. The caller holds the lock.
 void SearchThread::end(Search Of, HttpReply With) {
   if (*Of.Reply.IsCancelled)
     With = refuse(409, "another search has begun");

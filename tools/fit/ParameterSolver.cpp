@@ -15,8 +15,8 @@ using Id = ir::KernelParameterId;
 
 namespace {
 
-/// A parameter as an unbounded number: the logarithm, of one more if it can be
-/// 0.
+/// Maps a parameter to an unbounded number: its logarithm, after adding one if
+/// it can be 0.
 class Scale {
 public:
   explicit Scale(Id Of)
@@ -24,7 +24,7 @@ public:
 
   double toNumber(double Value) const { return std::log(Value + Added); }
   double toValue(double Number) const {
-    constexpr double Largest = 100; // of which the exponential is finite
+    constexpr double Largest = 100; // its exponential is still finite
     const double Value = std::exp(std::min(Number, Largest)) - Added;
     return std::clamp(Value, Info.Least, Info.Most);
   }

@@ -17,7 +17,7 @@ static StringRef sectionName(StringRef Name) {
   return Name;
 }
 
-/// Returns the shape of \p O, of which no other class is measured so.
+/// Returns the measurement of \p O, if its class is one that AIOB measures.
 static std::optional<Measurement> measurementOf(const ir::Program &P,
                                                 const ir::Block &B,
                                                 const ir::Op &O,

@@ -53,7 +53,7 @@ private:
   void readScriptOptions(const OptionTable &Known, size_t At);
   void readArguments(size_t At);
   void applyPreset(StringRef Script, const ArgumentWord &Called);
-  /// Sets the keys of a section of a class, as if they stood at \p Where.
+  /// Sets the keys of a section of a class, as if they were at \p Where.
   void setAll(const ast::Section &Class, StringRef Keyword, SourceRange Where);
   void set(StringRef Key, ForeignValue Is);
   ForeignValue *find(StringRef Key);

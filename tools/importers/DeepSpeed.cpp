@@ -14,8 +14,8 @@ namespace foretrace::importers {
 
 namespace {
 
-/// Makes null what the file does not hold: values that another program fills
-/// in, and words of a template.
+/// Replaces values that the file leaves open by null: those that another
+/// program fills in, and words of a template.
 class OpenValues {
 public:
   explicit OpenValues(const SourceFiles &Sources) : Sources(Sources) {}

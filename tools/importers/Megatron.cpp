@@ -224,7 +224,7 @@ std::optional<ImportedJob> MegatronImporter::import() {
   return Job;
 }
 
-/// The model of a recipe: that of the config.json after it, if there is one.
+/// Returns the model of a recipe: that of the config.json after it, if any.
 std::optional<ImportedJob>
 MegatronImporter::modelOf(const ForeignValue &Flags) {
   const ArrayRef<std::string> Words = Request.Words;

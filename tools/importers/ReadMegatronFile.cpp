@@ -194,9 +194,9 @@ static ForeignValue literalOf(StringRef Text, SourceRange Range) {
   return ForeignValue::of(std::move(Elements), Range);
 }
 
-/// The lines that \p Form matches, whose last groups are a name and a value,
-/// except those that have None, like a flag that is not given. A name with
-/// dots is known by its last part.
+/// Reads the lines that \p Form matches, whose last groups are a name and a
+/// value, except those with None, like a flag that is not given. A dotted name
+/// is known by its last part.
 static ForeignValue readLines(SourceText Text, const Regex &Form) {
   Members Flags;
   for (StringRef Line : split(Text.str(), '\n')) {

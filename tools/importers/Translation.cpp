@@ -69,7 +69,7 @@ void Translator::assign(SectionText &To, const ast::Assignment &A) {
   const unsigned NumAsked = Formulas.numAsked();
   const ForeignValue V = Formulas.evaluate(*A.Value);
   if (V.isMissing() && Formulas.numAsked() != NumAsked) {
-    // The parameter is called as the key that it is the value of.
+    // The parameter has the name of the key that it sets.
     if (!is_contained(Job.Params, Key))
       Job.Params.push_back(Key.str());
     To.set(Key, Key);

@@ -136,7 +136,7 @@ struct ValueFinder {
 
 } // namespace
 
-/// The value that a key of a job has; empty if that is not known.
+/// Returns the value of a key of a job; empty if it is unknown.
 static std::string valueOf(const ir::Spec &S, StringRef Section,
                            StringRef Name) {
   std::string Value;

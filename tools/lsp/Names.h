@@ -52,8 +52,8 @@ public:
   const std::map<std::string, NameTable> &files() const { return Files; }
   /// Returns the name at a byte of a file; null if there is none.
   const NamePlace *at(llvm::StringRef Path, size_t Byte) const;
-  /// Returns what \p Place of \p Path is or means; nothing if that is a word, a
-  /// key, or a name of the library.
+  /// Returns the definition at, or for, \p Place of \p Path; nothing for words,
+  /// keys and names of the library.
   std::optional<Definition> definitionOf(llvm::StringRef Path,
                                          const NamePlace &Place) const;
   const NamePlace &placeOf(const Definition &D) const {

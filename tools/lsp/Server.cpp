@@ -298,7 +298,7 @@ void Server::sendFound(StringRef Uri) {
        Object{{"uri", Uri.str()}, {"diagnostics", std::move(All)}});
 }
 
-/// Sends what is wrong, by file; what is in the library is at the start of the
+/// Sends diagnostics by file; those in the library are at the start of the
 /// document.
 void Server::publish(const std::string &Path, Document &D,
                      ArrayRef<Diagnostic> All) {
@@ -319,7 +319,7 @@ void Server::publish(const std::string &Path, Document &D,
   }
   std::swap(D.Found, Found);
   for (const auto &[Uri, Of] : D.Found)
-    Found[Uri]; // those of before, and of now
+    Found[Uri]; // previous and current findings
   for (const auto &[Uri, Of] : Found)
     sendFound(Uri);
 }

@@ -23,7 +23,7 @@ static Exchange exchangeByLink(const std::string &From, const std::string &To) {
     return Done;
   }
   Done.Failed = lastError();
-  // rename() keeps both of two names of one file, and one must go.
+  // rename() keeps both names of a file that has two, so one is removed.
   if (std::rename(Old.c_str(), To.c_str()) != 0)
     Done.Stranded = Old;
   else

@@ -48,9 +48,9 @@ public:
 ///   * `-` is standard output; devices and pipes are written directly;
 ///   * the output folder, and folders in it that a file names, are created
 ///     when the first file needs them;
-///   * no input is written over, nor what is read-only; a link stays, and what
-///     it stands for is replaced; a file that is replaced keeps its mode;
-///   * what was not committed is removed, also when a signal ends the process;
+///   * no input is overwritten, nor a read-only file; a link stays, and its
+///     target is replaced; a file that is replaced keeps its mode;
+///   * uncommitted files are removed, also when a signal ends the process;
 ///   * files that are added together are written by several threads.
 class FileOutputs final : public OutputSet {
 public:
@@ -115,7 +115,7 @@ private:
   std::vector<File> Files;
   llvm::BumpPtrAllocator PathMemory;
   llvm::StringSet<>
-      Names; ///< of Files that get one, by their folder's identity
+      Names; ///< of those Files with one, by their folder's identity
   llvm::StringSet<> Above; ///< identities of folders that contain them
   std::atomic<uint64_t> Written = 0; ///< or to be, of staged files
   uint64_t Limit = UINT64_MAX;       ///< of Written, in the last writeAll()

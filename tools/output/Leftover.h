@@ -45,7 +45,7 @@ private:
   static void removeLocked() noexcept;
   static void handle(int Signal);
   static bool HandlesSignals;
-  /// Async-signal-safe, and harmless if it is gone already.
+  /// Removes it; async-signal-safe, and harmless if it no longer exists.
   virtual void remove() noexcept = 0;
 
   Leftover *Older = nullptr;

@@ -296,7 +296,7 @@ bool StagingFolder::removeAll(std::vector<std::string> *Left) noexcept {
 
 std::string identityOf(StringRef Path) {
   SmallString<256> There(sys::path::is_absolute(Path) ? "/" : ".");
-  SmallVector<StringRef, 8> Missing; // what is to be made in it
+  SmallVector<StringRef, 8> Missing; // folders to be made in it
   for (const StringRef Part :
        make_range(sys::path::begin(Path), sys::path::end(Path))) {
     if (Part == "." || Part == "/")

@@ -38,7 +38,7 @@ private:
   bool IsKept = false;
 };
 
-/// A file that is being written where it is not yet to be.
+/// A file that is being written in its temporary place.
 struct StagedFile {
   llvm::StringRef Name;
   /// The file that it replaces, whose owner and mode it gets.

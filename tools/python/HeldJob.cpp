@@ -78,8 +78,8 @@ CallOutcome HeldJob::compile() {
   });
 }
 
-/// The blocks that are meant, with all their options; what is wrong with these
-/// is in the diagnostics.
+/// Returns the requested blocks with all their options; errors in these are in
+/// the diagnostics.
 std::vector<ir::EmitSpec> HeldJob::blocksOf(const BlockRequest &Asked,
                                             CompiledJob &Job) {
   std::vector<ir::EmitSpec> Blocks;

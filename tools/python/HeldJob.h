@@ -26,7 +26,7 @@ struct CallOutcome {
   std::string Diagnostics; ///< an object of JSON in each line
   std::string Text;        ///< the same for people, if there are errors
   std::string Misuse;      ///< a wrong argument; empty if all are right
-  std::string Failure;     ///< what failed that no diagnostic has
+  std::string Failure;     ///< an error that is no diagnostic
 
   bool isGood() const {
     return Text.empty() && Misuse.empty() && Failure.empty();
@@ -39,7 +39,7 @@ CallOutcome outcomeOf(const DiagnosticEngine &Diags,
 
 /// Which blocks to emit.
 struct BlockRequest {
-  /// Backends that are asked for; all blocks of the job if empty.
+  /// Requested backends; empty: all blocks of the job.
   std::vector<std::string> Backends;
   std::vector<std::string> Options; ///< `name=value`; need one backend
   /// Whether the options of the job's own blocks count, too.

@@ -39,8 +39,8 @@ void HeldSweep::append(const sweep::Tally &T) {
     append_range(Column.Values, T.Metrics[Metric]);
 }
 
-/// Sorts the rows of all points that are kept, and drops those of others and,
-/// if all columns were taken, columns without values.
+/// Sorts the rows of all kept points, and drops other rows and, if all columns
+/// were taken, columns without values.
 void HeldSweep::order(const sweep::Summary &Of) {
   std::vector<uint32_t> Rows(Found.Ids.size());
   std::iota(Rows.begin(), Rows.end(), 0);

@@ -120,8 +120,8 @@ void TraceChecker::check(const TraceFile &File) {
     Different.push_back(File);
 }
 
-/// Traces that diverge, of different stages if there are, and one that does
-/// not: hints hold for all.
+/// Returns traces that diverge, of different stages if possible, and one that
+/// does not: hints must fit all of them.
 std::vector<TraceFile> TraceChecker::sample() const {
   std::vector<TraceFile> Sample = {Different.front()};
   if (Different.size() > 1)

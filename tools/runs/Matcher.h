@@ -21,7 +21,7 @@ struct Divergence {
   SourceRange Why; ///< what of the job the expectation comes from
   // The following members are empty or 0 for the whole file.
   std::string Op = {}; ///< of the row
-  /// The group of the row or call; null if it is not a known one.
+  /// The group of the row or call; null if it is unknown.
   const ir::ProcessGroup *Group = nullptr;
   std::string Expected = {}, Seen = {}; ///< of a field
   /// The field as a number or as the sizes of a shape; R is -1.
@@ -73,7 +73,7 @@ private:
   void startIteration();
   void endIteration();
   bool beginsAgain(size_t Index, const SeenRow &Seen) const;
-  /// A field of a row or of a call, as it is planned and as it is seen.
+  /// A field of a row or of a call, as planned and as seen.
   struct Field {
     diag::Id Kind;
     llvm::StringRef Key, Expected, Seen;

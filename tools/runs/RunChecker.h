@@ -35,8 +35,7 @@ public:
   /// Reports how a trace of the run differs from its plan. An error if it
   /// can't be read.
   llvm::Error hold(const TraceFile &File, const Matcher::Reporter &Report);
-  /// Reports how traces that were held contradict each other: what one alone
-  /// does not show.
+  /// Reports contradictions between traces, which no single trace shows.
   void compare(Reporter Report) const;
 
   const TracePlan &plan() const { return Plan; }

@@ -49,7 +49,7 @@ struct AlikeTraces {
 
 /// Counts of what was checked.
 struct CheckSummary {
-  /// All of those below World that are not in \p Seen are missing.
+  /// All ranks below World that are not in \p Seen are missing.
   void setRanks(const std::set<int64_t> &Seen);
 
   int64_t Ranks = 0, World = 0, Rows = 0, Iterations = 0;

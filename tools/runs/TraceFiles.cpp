@@ -137,7 +137,7 @@ listTraces(const std::vector<std::string> &Given) {
       return createFileError(Path, createStringError("no *.txt in the folder"));
   }
   sort(Paths);
-  // A path that can't be asked is told of when it is opened.
+  // A path without a status is reported when it is opened.
   std::set<sys::fs::UniqueID> Seen;
   erase_if(Paths, [&](const std::string &Path) {
     sys::fs::UniqueID Id;

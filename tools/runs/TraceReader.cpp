@@ -97,7 +97,7 @@ constexpr Key CallKeys[] = {{"trace_src_func"},
 /// comma, since it would be read up to there.
 llvm::Error checkFields(StringRef Text, llvm::ArrayRef<Key> Keys) {
   uint32_t Given = 0; // a bit for each key
-  StringRef Number;   // the field before, if it is one
+  StringRef Number;   // the previous field, if it is a number
   while (!Text.empty()) {
     const StringRef Field = Text.take_until([](char C) { return C == ','; });
     Text = Text.drop_front(std::min(Text.size(), Field.size() + 1));

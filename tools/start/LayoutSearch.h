@@ -75,7 +75,7 @@ struct FoundLayout {
 
 struct LayoutRanking {
   std::vector<FoundLayout> Best;   ///< the best first
-  int64_t Accepted = 0, Legal = 0; ///< of those that are tried first
+  int64_t Accepted = 0, Legal = 0; ///< of the layouts that are tried first
 };
 
 /// Returns the layouts with the least \p Metric of those that satisfy \p Where;
@@ -114,10 +114,10 @@ struct MeasuredJob {
 llvm::Expected<MeasuredJob> measureJob(const OpenJob &Job,
                                        llvm::ArrayRef<std::string> Overrides);
 
-/// Returns the layouts of \p Job, of which \p S was read, that fit into a
-/// device, or need at most AssumedMemory where its memory is not known: those
-/// with the least upper end of the estimated time first, or with the fewest
-/// FLOPs if the device has no profile.
+/// Returns the layouts of \p Job, whose spec is \p S, that fit into a device,
+/// or need at most AssumedMemory if its memory is unknown. Those with the least
+/// upper bound of the estimated time come first, or those with the fewest FLOPs
+/// if the device has no profile.
 llvm::Expected<LayoutRanking> findBest(const OpenJob &Job, const ir::Spec &S);
 
 /// Returns the layouts that differ from \p L in one number, by the next value,

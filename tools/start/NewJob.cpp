@@ -212,7 +212,7 @@ void chooseLayout(Compiler &Session, StringRef Path, FrontendOptions &Options,
   OpenJob Job{Path.str(), "", Options};
   append_range(Job.Options.Overrides, Assumed);
   Expected<LayoutRanking> Found = findBest(Job, *S);
-  if (!Found) // who reads the job reports why it is not legal
+  if (!Found) // reading the job reports why it is illegal
     return consumeError(Found.takeError());
   if (Found->Best.empty()) {
     Diags.report({}, diag::NoLayoutFits, Path, *S->Parallel.World);

@@ -69,8 +69,8 @@ AxisOrder::AxisOrder(const Space &S) {
       Outer.push_back(std::move(Found));
       continue;
     }
-    // Axes that decide more often are the outer ones, so that a block has one
-    // structure.
+    // Axes that change the structure more often are outer ones, so that a block
+    // has one structure.
     const bool IsOfRanks = any_of(A.Keys, [](const SweepSpec::Key &K) {
       return StringRef(K.Name).starts_with("parallel.");
     });

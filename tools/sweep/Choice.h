@@ -47,7 +47,7 @@ public:
   struct Point {
     int64_t Id;
     std::vector<int64_t> Values; ///< by goal; less is better
-    int64_t Equal = 1; ///< of the best one: points that are as good by its goal
+    int64_t Equal = 1; ///< number of points with the best value of its goal
     bool IsEligible = true;
   };
   const Choice &choice() const { return By; }

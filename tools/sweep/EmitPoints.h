@@ -31,10 +31,10 @@ struct EmittedPoints {
 /// be, before there are points to emit.
 llvm::Error checkPoints(const Sweep &S, const EmitPointsOptions &Options);
 
-/// Emits the points of \p DB that are not emitted yet, so what was interrupted
-/// goes on. A folder has all files of its point, or is not there. \p Diags gets
-/// the messages of the first point that is refused, of which \p Session has the
-/// sources. An error if the folder is of another sweep, or can't be written.
+/// Emits the points of \p DB that are not emitted yet, so an interrupted run
+/// continues. A folder has all files of its point, or does not exist. \p Diags
+/// gets the messages of the first refused point, whose sources are in
+/// \p Session. An error if the folder is of another sweep, or can't be written.
 llvm::Expected<EmittedPoints>
 emitPoints(Compiler &Session, const Sweep &S, Database &DB,
            const EmitPointsOptions &Options,

@@ -152,7 +152,7 @@ int64_t Engine::points() const {
 
 namespace {
 
-/// Hands out workers, of which there are as many as threads.
+/// Hands out workers, one per thread.
 class Workers {
 public:
   Workers(const Sweep &S, const AxisOrder &P) : S(S), P(P) {}

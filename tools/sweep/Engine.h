@@ -33,7 +33,7 @@ struct RejectionCause {
 /// Points that are rejected alike.
 struct Rejection {
   int64_t Count = 0;
-  int64_t Example = INT64_MAX; ///< the least; of a part, one that is in it
+  int64_t Example = INT64_MAX; ///< the least; in a part, one of its points
 };
 
 /// Counts a rejected point, or several of which \p Point is the least.
@@ -131,9 +131,9 @@ public:
   int64_t pointsOf(int64_t Unit) const;
   /// Returns the points of the shard.
   int64_t points() const;
-  /// Runs all units of the shard but those of \p Done, which is sorted, on \p
-  /// Threads threads (0: as many as there are processors), and hands what they
-  /// have to \p Take, in order, until that returns false.
+  /// Runs all units of the shard except \p Done, which is sorted, on \p Threads
+  /// threads (0: one per processor), and passes their results to \p Take, in
+  /// order, until it returns false.
   void run(llvm::ArrayRef<int64_t> Done, unsigned Threads,
            llvm::function_ref<bool(int64_t Unit, Tally &&)> Take) const;
 

@@ -103,7 +103,7 @@ static Error fill(Connection &C, ArrayRef<std::string> Shards) {
   return Error::success();
 }
 
-/// Leaves what is kept of the points of all shards.
+/// Keeps only the points that are kept of all shards.
 static Error reduce(Connection &C, StringRef Kept) {
   Expected<Choice> By = Choice::read(Kept);
   if (!By)

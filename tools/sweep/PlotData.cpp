@@ -201,16 +201,16 @@ Error PlotData::write(raw_ostream &OS) {
     J.attribute("interval", exact(F->interval()));
     J.attributeArray("metrics", [&] { writeMetrics(J); });
     Write("points", [&] { return writePoints(*F, J); });
-    // Only now is known which values they have.
+    // The values of axes are known only now.
     J.attributeArray("axes", [&] { writeAxes(J); });
     Write("rejections", [&] { return writeRejections(J); });
   });
   return Failed;
 }
 
-/// Writes the memory that tensors can have of a device unless a point has
-/// another one, which a param can set: its `fits` is not what this one makes
-/// it.
+/// Writes the memory that tensors can use of a device unless it varies by
+/// point, which a param can cause: then `fits` can't be computed from one
+/// value.
 Error PlotData::writeUsableMemory(json::OStream &J) {
   return forEachRow(
       "SELECT value FROM sweep WHERE name = 'usable_memory' AND value != '' "

@@ -118,7 +118,7 @@ PointFilter::PointFilter(const Sweep &S, const AxisOrder &P,
         K.Id == ir::KeyId::SweepAxis && AxisKeys[K.Block].Inner;
     return IsInner ? *AxisKeys[K.Block].Inner + 1 : 0;
   });
-  size_t Depth = 0; // of this condition and those before: one is the reason
+  size_t Depth = 0; // of this condition and those before
   for (const size_t C : AxisConditions) {
     Depth = std::max(Depth, Depths[Spec.Conditions[C].Holds.Index]);
     Spans.push_back(spanAt(P, Depth));

@@ -79,7 +79,7 @@ public:
 private:
   /// A key of an axis.
   struct AxisKey {
-    std::optional<size_t> Inner; ///< of an inner axis: which one
+    std::optional<size_t> Inner; ///< index, if it is an inner axis
     size_t Outer = 0;            ///< index of the outer axis, if not inner
     const std::vector<int64_t> *Numbers;
   };
@@ -108,7 +108,7 @@ private:
   std::vector<Rejection> Unmet;          ///< by condition
   std::vector<Rejection> Missing;        ///< by metric of the sweep
   const std::vector<size_t> MetricsRead; ///< those that every point has
-  std::vector<Rejection> Lacking;        ///< parallel: of jobs that lack one
+  std::vector<Rejection> Lacking; ///< parallel: of jobs without the metric
 };
 
 /// Adds \p Of to the tally, and empties it.

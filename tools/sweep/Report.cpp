@@ -130,8 +130,8 @@ namespace {
 
 constexpr auto FitsIndex = static_cast<size_t>(FigureId::Fits);
 
-/// Points of a sweep as rows: the values of axes that have several, what the
-/// sweep reads or measures, and what is asked of most jobs.
+/// Points of a sweep as rows: the values of axes with several, the metrics of
+/// the sweep, and common figures.
 class PointTable {
 public:
   explicit PointTable(const Sweep &S);
@@ -155,7 +155,7 @@ private:
   std::vector<Column> Columns;
   std::vector<std::vector<std::string>> Names;
   std::vector<std::vector<int64_t>> Numbers; ///< parallel to Names
-  std::vector<std::string> Peaks; ///< parallel, of which MFU is a share
+  std::vector<std::string> Peaks; ///< parallel: MFU is a share of it
 };
 
 } // namespace

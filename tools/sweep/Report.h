@@ -87,9 +87,9 @@ std::string peakKeyOf(const Sweep &S, CompiledJob &Job);
 void printCaveats(Compiler &Session, const Sweep &S, const Summary &Of,
                   llvm::raw_ostream &OS);
 
-/// Reports axes that change what the goal takes to be the same at all points,
-/// and axes whose points are as good as the best one because a cost is not
-/// modelled, as seen from the best point.
+/// Reports axes that change something that the goal assumes to be constant, and
+/// axes whose points tie with the best one because a cost is not modelled, as
+/// seen from the best point.
 void reportGoal(Compiler &Session, const Sweep &S, const Summary &Of,
                 DiagnosticEngine &Diags);
 

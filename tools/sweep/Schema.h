@@ -21,7 +21,7 @@ struct SweepProperty {
 };
 std::vector<SweepProperty> propertiesOf(const Sweep &S);
 
-/// SQL that makes the tables, with what is known before the first point.
+/// Writes SQL that makes the tables, with the facts that need no point.
 void writeSchema(const Sweep &S, llvm::raw_ostream &OS);
 
 /// A figure that a script of points prints: `script` and `name` of the table

@@ -21,9 +21,9 @@ public:
 
   using Number = std::pair<ir::Key, int64_t>;
 
-  /// Returns the figures of jobs of the structure, whose keys, always the same
-  /// ones, have the numbers of \p Jobs, as far as \p IsWanted accepts their
-  /// numbers. \p Timer keeps schedules.
+  /// Returns the figures, those whose index \p IsWanted accepts, of jobs of the
+  /// structure. \p Jobs has their numbers, always of the same keys. \p Timer
+  /// keeps schedules.
   std::vector<TimeFigures> figures(llvm::ArrayRef<std::vector<Number>> Jobs,
                                    PipelineTimer &Timer,
                                    llvm::function_ref<bool(size_t)> IsWanted);

@@ -81,8 +81,7 @@ int64_t Worker::pointAt(int64_t InnerPoint) const {
   return Point;
 }
 
-/// Adds points to those that are evaluated together, of which there are fewer
-/// than a block.
+/// Adds points to the batch that is evaluated together, which is not yet full.
 void Worker::append(int64_t First, size_t Count) {
   const size_t Begin = Left.size(), End = Begin + Count;
   for (size_t Row = Begin; Row < End; ++Row) {

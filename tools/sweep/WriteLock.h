@@ -24,7 +24,7 @@ public:
   const std::string &path() const { return Beside; }
 
 private:
-  /// A file that knows whether it is the one of a name.
+  /// An open file that can check whether it still has its name.
   class OpenFile : public llvm::raw_fd_ostream {
   public:
     using raw_fd_ostream::raw_fd_ostream;

@@ -102,7 +102,7 @@ SetChecker::Digest SetChecker::readDigest(uint32_t Rank) const {
       Graph, Rank,
       [&](const Message &M, const ChakraOp &) { D.Messages.send(M); },
       [&](const Message &M, const ChakraOp &) { D.Messages.receive(M); });
-  // Frees a graph at once if not all ranks could have one of its size.
+  // Drops a graph at once if graphs of its size for all ranks are too many.
   if (Graph.ops().size() > MostReplayed / Set.Ranks.size()) {
     D.IsKept = false;
     D.Rank->Graph = {};

@@ -34,7 +34,7 @@ bool ChakraGroups::looksLike(StringRef Text) {
          });
 }
 
-/// The members of a group as they are listed; false if that is no list.
+/// Reads the listed members of a group; false if they are not a list.
 static bool readMembers(const json::Value &V, RankGroup &G, uint32_t Ranks,
                         const Place &At, Findings &Out) {
   const json::Array *List = V.getAsArray();

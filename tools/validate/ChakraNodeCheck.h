@@ -15,7 +15,7 @@ struct ChakraWork {
 };
 
 /// Reports the defects of \p Node of \p Rank, one of as many as \p Groups has,
-/// at \p At. Returns what others need of it.
+/// at \p At. Returns the parts that other checks need.
 ChakraOp checkNode(const ChakraNode &Node, uint32_t Rank,
                    const ChakraGroups &Groups, const Place &At, Findings &Out,
                    ChakraWork &Work);

@@ -41,7 +41,7 @@ static Expected<std::vector<std::string>> listFiles(StringRef Folder) {
   return Paths;
 }
 
-/// The file \p Path if it is one of \p Paths, which are sorted.
+/// Returns \p Path if it is one of \p Paths, which are sorted.
 static std::string findFile(const Twine &Path, ArrayRef<std::string> Paths) {
   const std::string Wanted = Path.str();
   return binary_search(Paths, Wanted) ? Wanted : "";
@@ -110,8 +110,8 @@ public:
   ClassReader(StringRef Path, ArrayRef<uint32_t> Traces, Findings &Out)
       : Traces(Traces), Out(Out), At{Path.str(), 0, {}} {}
 
-  /// Reports ranks that are not in one class, and traces that are not of one.
-  /// Returns how many ranks there are.
+  /// Reports ranks that are not in exactly one class, and traces without one.
+  /// Returns the number of ranks.
   uint32_t run(StringRef Text);
 
 private:

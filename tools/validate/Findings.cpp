@@ -8,7 +8,7 @@ using namespace llvm;
 
 namespace foretrace::validate {
 
-/// Findings of one slug that are shown.
+/// Number of findings of one slug that are shown.
 static constexpr size_t MostOfASlug = 4;
 
 StringRef effectOf(diag::Id Id) {

@@ -9,8 +9,7 @@ namespace foretrace::validate {
 
 enum class Format : unsigned char { Unknown, Table, Chakra, Goal, Trace };
 
-/// The format of \p Text, the content of a file; one that is damaged is still
-/// taken for what it was.
+/// Returns the format of \p Text, the content of a file, even if it is damaged.
 Format recognize(llvm::StringRef Text);
 
 } // namespace foretrace::validate

@@ -47,7 +47,7 @@ private:
 /// Looks up the messages to a few ranks and their places.
 class MessageLookup {
 public:
-  /// Under which slugs what is unmatched is reported.
+  /// Slugs for unmatched messages.
   struct Slugs {
     diag::Id Send, Recv, Size;
   };

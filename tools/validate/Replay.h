@@ -35,7 +35,7 @@ struct ReplayOp {
 /// as more bytes take more.
 uint64_t communicationTime(uint64_t Bytes);
 
-/// The kinds of operations of which a rank has one in flight at a time.
+/// Slots of a rank; each has one operation in flight at a time.
 enum class OperationSlot : unsigned char { Cpu, Compute, Communication, None };
 
 /// The graphs of all ranks, without circles, and the rules of a format.

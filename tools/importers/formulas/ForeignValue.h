@@ -11,7 +11,7 @@
 
 namespace foretrace::importers {
 
-/// A value of a foreign file, or one that a formula makes of such values.
+/// A value of a foreign file, or the result of a formula on such values.
 struct ForeignValue {
   enum class Kind : unsigned char {
     Missing, ///< the file does not have it
@@ -34,7 +34,7 @@ struct ForeignValue {
   std::string Text;
   std::shared_ptr<const std::vector<ForeignValue>> Elements;
   std::shared_ptr<const std::vector<Member>> Members;
-  /// Where it is written, or the first value that it is made of.
+  /// Where it is written; of a computed value, the place of its first operand.
   SourceRange Range;
 
   static ForeignValue null(SourceRange Range = {});

@@ -98,7 +98,7 @@ static bool isUnresolved(const ForeignValue &V) {
   return V.isMissing() && !V.Text.empty();
 }
 
-/// Returns whether a default is a number or a truth value by itself.
+/// Returns whether a default is a number or a boolean by itself.
 static bool isConstant(const ast::Expr &E) {
   return std::holds_alternative<ast::Number>(E.Node) ||
          std::holds_alternative<ast::Boolean>(E.Node);
@@ -116,7 +116,7 @@ ForeignValue FormulaEvaluator::let(StringRef Name, const ast::Expr &Value) {
   const bool ReadLayer = std::exchange(ReadsLayer, false);
   Origin = {};
   ForeignValue V = visit(Value);
-  if (!ReadsLayer && !V.isMissing()) // a missing one is asked for at each use
+  if (!ReadsLayer && !V.isMissing()) // asks for a missing one at each use
     Lets[Name] = {V, Origin};
   From(Origin);
   ReadsLayer |= ReadLayer;

@@ -46,8 +46,8 @@ public:
   void askForMissing(bool Ask) { AsksForMissing = Ask; }
   /// Returns how often a key had to be asked for.
   unsigned numAsked() const { return NumAsked; }
-  /// Keys that the input lacks, and the numbers and truths that they have by
-  /// default.
+  /// Returns the keys that the input lacks, with the numbers and booleans that
+  /// are their defaults.
   llvm::ArrayRef<WrittenKey> defaults() const { return Defaults; }
   /// The first value of the input that the last formula read.
   SourceRange origin() const { return Origin; }

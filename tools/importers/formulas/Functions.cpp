@@ -71,8 +71,7 @@ static ForeignValue word(Values Of, DiagnosticEngine &Diags) {
   return {};
 }
 
-/// A text of the input as one of a job, which is in quotes even if it is a
-/// word.
+/// Returns a text of the input as one of a job, in quotes even if it is a word.
 static ForeignValue quoted(Values Of, DiagnosticEngine &Diags) {
   if (StringRef(Of[0].Text).find_first_of("\"\\{}\n") == StringRef::npos) {
     ForeignValue Quoted =

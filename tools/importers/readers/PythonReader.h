@@ -38,8 +38,7 @@ public:
   explicit PythonReader(SourceText Text)
       : Source(Text), Tokens(splitPython(Text.str())) {}
   std::vector<PythonFunction> run();
-  /// Reads a text that is one expression, without variables. Missing if it is
-  /// none.
+  /// Reads a text that is one expression, without variables. Missing otherwise.
   ForeignValue expression();
 
 private:

@@ -28,7 +28,7 @@ static std::optional<std::vector<int64_t>> integersOf(StringRef Word) {
   return All;
 }
 
-/// `[0]*3+[1]*58`; nothing if that is no list of integers.
+/// Returns the integers of `[0]*3+[1]*58`; nothing if it is another text.
 static std::optional<std::vector<int64_t>> listOfPython(StringRef Word) {
   const ForeignValue Read = readPythonExpression(Word);
   if (Read.Is != ForeignValue::Kind::List)

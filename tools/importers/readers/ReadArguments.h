@@ -31,9 +31,9 @@ std::vector<ArgumentWord> readWords(SourceText Text);
 /// \p Text, or 0. No shell could run it, so it is no redirection.
 size_t placeholderLength(llvm::StringRef Text);
 
-/// A word as a value: a number, a truth, a list of Python (`[0]*3+[1]*58`) or
-/// of numbers (`127,0`), or a text. Missing, with the word as its text, if the
-/// word has a variable of a shell or a placeholder.
+/// Returns a word as a value: a number, a boolean, a list of Python
+/// (`[0]*3+[1]*58`) or of numbers (`127,0`), or a text. Missing, with the word
+/// as its text, if the word has a shell variable or a placeholder.
 ForeignValue readArgument(llvm::StringRef Word, SourceRange Range);
 /// Returns the words that follow a flag as a value: true if there is none, a
 /// list if there are several.

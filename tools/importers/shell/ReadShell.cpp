@@ -151,7 +151,7 @@ static bool isFlag(const Traced &W) {
   return ArgumentWord{W.Text, {}}.isFlag();
 }
 
-/// The program of a command; null if it is not of Python.
+/// Returns the program of a command; null if it is not Python.
 static const Traced *programOf(ArrayRef<Traced> Words) {
   const auto *Found = find_if(Words, [](const Traced &W) {
     return StringRef(W.Text).ends_with(".py");
@@ -181,7 +181,7 @@ void ScriptReader::reportOthers(ArrayRef<std::vector<Traced>> Commands,
                          path::filename(Program->Text), Different.size());
 }
 
-/// Reports what the reader does not follow, and words that are not given.
+/// Reports parts that the reader does not follow, and missing words.
 void ScriptReader::reportGaps() {
   for (const auto &[Part, Where] : S.Unsupported)
     Request.Diags.report(Where, diag::ImportShell, Part);

@@ -77,7 +77,7 @@ bool Arithmetic::descend() {
   constexpr unsigned MaxDepth = 64;
   if (++Depth <= MaxDepth)
     return true;
-  Rest = {}; // nothing is known of the whole, either
+  Rest = {}; // the whole is then unknown, too
   return false;
 }
 

@@ -129,7 +129,7 @@ Follower::Status Follower::end(ArrayRef<Traced> Of) {
   return std::nullopt;
 }
 
-/// `read`, whose input is not known.
+/// Runs `read`, whose input is unknown.
 void Follower::read(ArrayRef<Traced> Of) {
   for (const Traced &W : Of.drop_front()) {
     S.Variables.erase(W.Text);

@@ -73,7 +73,7 @@ static bool hasFlag(const Commands &All) {
   });
 }
 
-/// No branch is followed, as the condition depends on what is not known.
+/// Follows no branch, as the condition depends on something unknown.
 void Follower::undecided(const Command &C, StringRef Where) {
   // In a loop, one message is enough.
   if (!Where.empty() && Undecided.insert(Where.data()).second &&
@@ -265,7 +265,7 @@ void Follower::assign(const Assignment &A) {
     To.Elements.front().add(New.Elements.front());
 }
 
-/// The output of a script, if all that it does is known.
+/// Returns the output of a script, if all its effects are known.
 std::optional<Traced> Follower::output(StringRef Text) {
   size_t Effort = 0;
   for (const auto &V : S.Variables)

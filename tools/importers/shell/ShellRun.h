@@ -30,7 +30,7 @@ public:
 private:
   /// Whether it succeeded; nothing if that is not known.
   using Status = std::optional<bool>;
-  /// A function keeps the commands that it is one of.
+  /// A function, with the script that contains it.
   struct Function {
     std::shared_ptr<const Commands> Script;
     const Command *Is = nullptr;
@@ -82,7 +82,7 @@ private:
   Leave Leaves = Leave::No;
   bool IsSure = true;     ///< that the commands are run at all
   unsigned Subshells = 0; ///< around the commands
-  /// Variables that local ones of functions hide.
+  /// Variables that are hidden by local ones of functions.
   std::vector<std::pair<std::string, std::optional<Variable>>> Hidden;
   unsigned Depth = 0; ///< of scripts and functions in others
 };

@@ -14,7 +14,7 @@ size_t bracketLength(StringRef Text, char Open, char Close) {
     if (C == '\\') {
       ++I;
     } else if (C == '\'' || C == '"') {
-      // A quote that nothing closes is one of a comment.
+      // A quote without an end is part of a comment.
       if (const size_t End = Text.find(C, I + 1); End != StringRef::npos)
         I = End;
     } else if (C == Open) {

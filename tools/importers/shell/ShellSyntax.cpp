@@ -221,7 +221,7 @@ bool Parser::assignment(Command &To) {
     return false;
   Rest = After;
   if (Rest.starts_with("(")) {
-    // Comments may have brackets, so words are taken one by one.
+    // Comments may contain brackets, so words are read one by one.
     Made.IsArray = true;
     Rest = Rest.drop_front();
     for (Rest = skipBlanks(Rest, true); !Rest.empty() && !Rest.starts_with(")");

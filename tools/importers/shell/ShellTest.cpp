@@ -27,8 +27,8 @@ bool Pattern::matches(StringRef Text) const {
 
 static bool isUnknown(StringRef Text) { return Text.contains("$("); }
 
-/// `||` or `&&` of conditions that may be unknown: the first of which one
-/// suffices, the second of which none may fail.
+/// Combines conditions that may be unknown by `||` or `&&`: one true condition
+/// decides the first, one false condition the second.
 static std::optional<bool> combine(bool Decides, std::optional<bool> L,
                                    std::optional<bool> R) {
   if (L == Decides || R == Decides)

@@ -128,7 +128,7 @@ bool Expander::isValueOfFlag(StringRef Whole) {
          !Flag.contains('=') && After.ltrim(Blanks).starts_with("--");
 }
 
-/// A variable that nothing sets is empty, or stays as it is written.
+/// Replaces an undefined variable by nothing, or by its own text.
 void Expander::insertUndefined(StringRef Name, StringRef Whole) {
   if (!IsTest && (!S.Own.contains(Name) || isValueOfFlag(Whole)))
     put(("${" + Name + "}").str(), S.originOf(Whole.data()));

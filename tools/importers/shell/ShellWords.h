@@ -67,7 +67,7 @@ public:
   unsigned Functions = 0; ///< that are followed: these have words of their own
   /// If one of two texts that are compared is a missing word, notes the other.
   void noteComparison(llvm::StringRef L, llvm::StringRef R);
-  /// The missing word that \p Text is; null if it is none.
+  /// Returns \p Text as a missing word; null if it is none.
   MissingWord *findMissing(llvm::StringRef Text);
 
   /// Parts of the script that are not supported, once each.
@@ -75,7 +75,7 @@ public:
 
   /// Keeps a text that is read as a script, for places in it.
   llvm::StringRef keep(Traced Script);
-  /// The text that has a character; null if it is in none.
+  /// Returns the text with this character; null if there is none.
   const Traced *textOf(const char *At) const;
   /// Returns where a character of one of the texts is written.
   SourceRange originOf(const char *At) const;
@@ -89,7 +89,7 @@ public:
   }
   /// Leaves nothing.
   void giveUp() { IsSpent = true; }
-  /// Returns whether nothing is left: what is known of the script is of no use.
+  /// Returns whether the work limit is reached: results are then useless.
   bool isSpent() const { return IsSpent; }
 
 private:
@@ -137,7 +137,7 @@ public:
   /// Returns the words that a word expands to. A variable from outside remains
   /// `${NAME}`.
   std::vector<Traced> words(llvm::StringRef Raw);
-  /// Returns what \p Raw expands to as one text.
+  /// Returns the expansion of \p Raw as one text.
   Traced text(llvm::StringRef Raw);
   /// The value of an expression of integers.
   std::optional<int64_t> arithmetic(llvm::StringRef Expression);
