@@ -27,6 +27,7 @@ Expr foretrace::bubbleOf(ExprScope P) {
   case ScheduleKind::OneFOneB:
   case ScheduleKind::Interleaved:
   case ScheduleKind::GPipe:
+  case ScheduleKind::Forward:
     return Before * 3;
   case ScheduleKind::LoopedBFS:
   case ScheduleKind::Interleaved1F1B:

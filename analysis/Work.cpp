@@ -210,6 +210,7 @@ std::optional<Expr> foretrace::workOf(ExprScope P, const Block &B, const Op &O,
     return attentionWork(P, B, O, Of);
   case WorkRule::Stated:
     return statedWork(P, B, O, Of);
+  case WorkRule::Kept:
   case WorkRule::None:
   case WorkRule::Rows:
     return std::nullopt;

@@ -8,6 +8,7 @@
 #include "backends/Locate.h"
 #include "backends/OptionKinds.h"
 #include "backends/figures/Figures.h"
+#include "lang/diagnostics/Backends.h"
 
 namespace foretrace {
 
@@ -32,6 +33,13 @@ template <typename OptionsT> struct FunctionsOf;
 #include "backends/Backends.def"
 #undef ROW
 
+/// Whether the backend with these options has an answer for jobs that serve.
+template <typename OptionsT> constexpr bool ServesJobs = false;
+#define BACKEND(...)
+#define SERVED(NAMESPACE)                                                      \
+  template <> inline constexpr bool ServesJobs<NAMESPACE::Options> = true;
+#include "backends/Backends.def"
+
 /// An `emit` block of the backend with these options.
 template <typename OptionsT> class EmissionOf final : public Emission {
   using Of = FunctionsOf<OptionsT>;
@@ -45,6 +53,11 @@ public:
   ir::FactSet needs() const override { return Of::Needs(Options); }
   bool check(const EmitRequest &Request,
              DiagnosticEngine &Diags) const override {
+    if (Request.Program.Spec.Serve && !ServesJobs<OptionsT>) {
+      Diags.report(Request.Emit.Range, diag::ServeBackend,
+                   Request.Emit.Backend);
+      return false;
+    }
     return Of::Check(Request, Options, Diags);
   }
   llvm::Error emit(const EmitRequest &Request, OutputSet &Out) const override {

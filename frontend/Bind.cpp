@@ -19,7 +19,8 @@ using namespace foretrace;
 static bool isSection(llvm::StringRef Keyword) {
   static constexpr llvm::StringRef Known[] = {
       "model", "attention", "block", "ffn",     "train", "parallel", "cost",
-      "times", "device",    "links", "cluster", "tiers", "emit",     "branch"};
+      "times", "device",    "links", "cluster", "tiers", "emit",     "branch",
+      "serve", "requests"};
   return llvm::is_contained(Known, Keyword);
 }
 
@@ -295,7 +296,7 @@ void Binder::placeRecipe(ir::TrainSpec &Train) {
 
 /// A job of the model alone can do without training and parallelism. A learned
 /// table has as many rows as a sample has tokens.
-void Binder::requireSections(ir::Spec &S) {
+void Binder::requireSections(ir::Spec &S, bool HasParallel) {
   const bool IsOfModel = TheJob.IsOfModel && TheJob.IsOfModel(S.Emits);
   if (IsOfModel && TheJob.Train.Keyword.Text.empty() &&
       !S.Model.MaxPositions.isPresent() &&
@@ -312,10 +313,13 @@ void Binder::requireSections(ir::Spec &S) {
     reportAssumed(assumedKeys(S), TheJob.ModelName, Diags);
     return;
   }
-  if (TheJob.Train.Keyword.Text.empty())
+  if (TheJob.Train.Keyword.Text.empty() && !S.Serve)
     reportMissing(diag::MissingSection, "train",
                   "train { sequence = 4096  micro_batch = 1 }");
-  if (TheJob.Parallel.Keyword.Text.empty())
+  if (S.Serve && TheJob.Requests.Keyword.Text.empty())
+    reportMissing(diag::MissingSection, "requests",
+                  "requests { input = 1024  output = 1024 }");
+  if (!HasParallel)
     reportMissing(diag::MissingSection, "parallel", "parallel { world = 8 }");
 }
 
@@ -339,7 +343,11 @@ ir::Spec Binder::bind() {
   const bool IsComplete =
       TheJob.ModelName.empty() && !(TheJob.IsOfModel && TheJob.IsOfModel({}));
   Body Train = TheJob.Train;
-  const Body &Parallel = TheJob.Parallel;
+  const Body *Serve = chooseServe();
+  Body Parallel = TheJob.Parallel;
+  if (Serve)
+    if (const Body *Own = Serve->findSection("parallel"))
+      BodyBuilder::lay(Parallel, *Own);
   if (!Train.Keyword.Text.empty()) {
     takeRecipe(Train, S.Train.Recipe);
     bindKeys(Train, S.Train, OtherTrainKeys);
@@ -358,6 +366,8 @@ ir::Spec Binder::bind() {
     if (IsComplete)
       requireKeys(Parallel.Keyword, S.Parallel, {&Parallel});
   }
+  if (Serve)
+    bindServe(*Serve, S);
   bindCost(S.Cost);
   S.Cluster = bindCluster();
   bindKernels(S);
@@ -375,6 +385,6 @@ ir::Spec Binder::bind() {
   Eval.setJobKey("model", S.Model.Name);
   for (const Job::Declared &E : TheJob.Emits)
     bindEmit(E, S.Emits.emplace_back());
-  requireSections(S);
+  requireSections(S, !Parallel.Keyword.Text.empty());
   return S;
 }

@@ -26,7 +26,8 @@ struct Job {
   std::vector<const ast::Dim *> Dims;
   /// Kinds of layers that the files define.
   std::vector<const layers::Layer *> Layers;
-  Body Train, Parallel, Cost, Cluster;
+  Body Train, Parallel, Requests, Cost, Cluster;
+  std::vector<Body> Serves; ///< by name
   std::vector<Override> ModelKeys; ///< for the chosen model
   std::vector<Declared> Emits;     ///< of the main file
   const JobFile *Main = nullptr;
@@ -34,6 +35,7 @@ struct Job {
   /// Whether training and parallelism are optional; may be empty.
   std::function<bool(llvm::ArrayRef<ir::EmitSpec>)> IsOfModel;
   bool OnlyModel = false; ///< other keys than the model's are ignored
+  std::string Pool; ///< name of the `serve` section to compile; may be empty
   /// Name of a job that is a model, whose missing keys are assumed.
   std::string ModelName;
   SourceRange Start; ///< where a missing section is reported
@@ -44,6 +46,12 @@ void addLayer(Job &J, const layers::Layer &L, DiagnosticEngine &Diags);
 
 /// Adds a dimension to \p J; its name must be new.
 void addDim(Job &J, const ast::Dim &D, DiagnosticEngine &Diags);
+
+/// Finds the `serve` section of that name, or makes it.
+Body &serveOf(Job &J, llvm::StringRef Name);
+/// Lays \p O over the `serve` section that it names, or over all: `-D
+/// serve.decode.replicas=4`, `-D serve.replicas=4`.
+void overrideServe(Job &J, const Override &O, BodyBuilder &Bodies);
 
 /// Binds one job.
 class Binder {
@@ -129,7 +137,9 @@ private:
   void bindKernels(ir::Spec &S);
   void takeRecipe(Body &Train, Located<std::string> &Out);
   void placeRecipe(ir::TrainSpec &Train);
-  void requireSections(ir::Spec &S);
+  void requireSections(ir::Spec &S, bool HasParallel);
+  const Body *chooseServe();
+  void bindServe(const Body &Of, ir::Spec &S);
   template <typename... Ts> void reportMissing(diag::Id Id, Ts &&...Args) {
     if (TheJob.IsComplete)
       Diags.report(TheJob.Start, Id, std::forward<Ts>(Args)...);

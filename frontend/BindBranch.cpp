@@ -55,10 +55,12 @@ void Binder::countBranches(ir::ModelSpec &M, ir::LayerUse &Use) {
   Depths.state(Count, M.LayersRange);
 }
 
-/// Starts the branch before its blocks are renamed (takeNumbered).
+/// Starts the branch before its blocks are renamed (takeNumbered). An engine
+/// loads it only to draft tokens.
 void Binder::declareBranch(const Body &Model, ir::ModelSpec &M) {
   const Body *Section = Model.findSection("branch");
-  if (M.Layers.empty() || (!Section && BranchesOfPattern.empty()))
+  if (M.Layers.empty() || !TheJob.Serves.empty() ||
+      (!Section && BranchesOfPattern.empty()))
     return;
   M.Branch.emplace();
   bindBranchLayers(Section, M);

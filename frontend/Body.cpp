@@ -80,6 +80,14 @@ static void setField(Body &Into, Field F) {
   Into.Fields.push_back(std::move(F));
 }
 
+void BodyBuilder::lay(Body &Into, const Body &Over) {
+  if (Into.Keyword.Text.empty())
+    Into.Keyword = Over.Keyword;
+  for (const Field &F : Over.Fields)
+    setField(Into, F);
+  llvm::append_range(Into.Sections, Over.Sections);
+}
+
 bool BodyBuilder::mergeValue(Body &Into, const ast::Word &Name,
                              const ExprValue &V, SourceRange Use) {
   const auto *T = V.getIf<TableValue>();

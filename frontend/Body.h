@@ -57,6 +57,8 @@ public:
   bool mergeTable(Body &Into, const Field &F);
   /// Merges the table that \p Base names.
   bool mergeBase(Body &Into, const ast::Word &Base, const Scope &Names);
+  /// Lays the keys and sections of \p Over over \p Into.
+  static void lay(Body &Into, const Body &Over);
   /// Lays \p O over \p Into, the section \p O.Top. Sections on its path that
   /// are not there are made: binding reports those that can't be.
   void override(Body &Into, const Override &O);

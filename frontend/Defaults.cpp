@@ -63,6 +63,16 @@ void foretrace::applyDefaults(ir::Spec &S) {
   orElse(S.Parallel.Megatron, ir::MegatronVersion::V0_19);
 
   orElse(S.Cost.Kind, ir::CostKind::Uncosted);
+  if (!S.Serve)
+    return;
+  orElse(S.Requests->Concurrency, int64_t(1));
+  orElse(S.Serve->Engine, ir::EngineKind::Generic);
+  orElse(S.Serve->Usage, ir::UsageKind::Server);
+  orElse(S.Serve->Precision, ir::PrecisionKind::BF16);
+  orElse(S.Serve->Quantized, ir::QuantizedKind::All);
+  orElse(S.Serve->HybridCache, true);
+  orElse(S.Serve->PrefixCaching, true);
+  orElse(S.Serve->Replicas, int64_t(1));
 }
 
 void foretrace::applyDefaults(ir::ClusterSpec &C) {
@@ -77,6 +87,8 @@ void foretrace::reduceToModel(ir::Spec &S) {
   Train.Sequence = S.Train.Sequence;
   S.Train = std::move(Train);
   S.Parallel = {};
+  S.Requests.reset();
+  S.Serve.reset();
   S.Cost = {};
   S.Cluster.reset();
   S.Model.PaddedVocab = {};
@@ -108,6 +120,8 @@ llvm::ArrayRef<RequiredKey> foretrace::getRequiredKeys() {
       {"train", "sequence", "4096"},
       {"train", "micro_batch", "1"},
       {"parallel", "world", "8"},
+      {"requests", "input", "1024"},
+      {"requests", "output", "1024"},
       {"device", "memory_bandwidth", "3350 GB/s"},
       {"link", "latency", "20 us"},
       {"link", "bandwidth", "160 GB/s"},

@@ -111,8 +111,11 @@ void Compilation::overrideKey(const Override &O) {
   const std::pair<llvm::StringRef, Body *> Sections[] = {
       {"train", &TheJob.Train},
       {"parallel", &TheJob.Parallel},
+      {"requests", &TheJob.Requests},
       {"cost", &TheJob.Cost},
       {"cluster", &TheJob.Cluster}};
+  if (O.Top.Text == "serve")
+    return overrideServe(TheJob, O, Bodies);
   for (auto [Keyword, B] : Sections)
     if (Keyword == O.Top.Text) {
       if (B->Keyword.Text.empty())
@@ -120,7 +123,9 @@ void Compilation::overrideKey(const Override &O) {
       Bodies.override(*B, O);
       return;
     }
-  reportSection(O.Top, "-D", {"model", "train", "parallel", "cost", "cluster"},
+  reportSection(O.Top, "-D",
+                {"model", "train", "parallel", "requests", "serve", "cost",
+                 "cluster"},
                 Diags);
 }
 
@@ -147,7 +152,8 @@ void Compilation::computeNames() {
 void Compilation::gatherSection(const JobFile &U, const ast::Section &S,
                                 std::vector<const ast::Section *> &Seen) {
   static constexpr llvm::StringRef Keywords[] = {
-      "model", "train", "parallel", "cost", "cluster", "sweep", "emit"};
+      "model",   "train", "parallel", "requests", "serve",
+      "cost",    "cluster", "sweep",  "emit"};
   llvm::StringRef Keyword = S.Keyword.Text;
   if (!llvm::is_contained(Keywords, Keyword)) {
     reportSection(S.Keyword, "a file", Keywords, Diags);
@@ -163,16 +169,16 @@ void Compilation::gatherSection(const JobFile &U, const ast::Section &S,
       gatherEmit(U, S);
     return;
   }
-  bool IsModel = Keyword == "model";
+  const bool IsModel = Keyword == "model", IsServe = Keyword == "serve";
   if (IsModel && S.Label.Text.empty()) {
     Diags.report(S.Keyword.Range, diag::MissingLabel, "model", "a name");
     return;
   }
   for (const ast::Section *First : Seen)
     if (First->Keyword.Text == Keyword &&
-        (!IsModel || First->Label.Text == S.Label.Text)) {
+        (!(IsModel || IsServe) || First->Label.Text == S.Label.Text)) {
       std::string Name = Keyword.str();
-      if (IsModel)
+      if (!S.Label.Text.empty() && (IsModel || IsServe))
         Name += " " + S.Label.Text;
       Diags.report(S.Keyword.Range, diag::DuplicateSection, Name)
           .note(First->Keyword.Range, diag::DeclaredHere, Name);
@@ -187,7 +193,7 @@ void Compilation::gatherSection(const JobFile &U, const ast::Section &S,
     TheJob.Models.push_back({&S, &U});
     return;
   }
-  const bool TakesLabel = Keyword == "cost" || Keyword == "cluster";
+  const bool TakesLabel = IsServe || Keyword == "cost" || Keyword == "cluster";
   if (!TakesLabel && !S.Label.Text.empty())
     Diags.report(S.Label.Range, diag::UnwantedLabel, Keyword, "name");
   if (Keyword == "sweep") {
@@ -196,6 +202,8 @@ void Compilation::gatherSection(const JobFile &U, const ast::Section &S,
   }
   Body &B = Keyword == "train"      ? TheJob.Train
             : Keyword == "parallel" ? TheJob.Parallel
+            : Keyword == "requests" ? TheJob.Requests
+            : IsServe               ? serveOf(TheJob, S.Label.Text)
             : Keyword == "cost"     ? TheJob.Cost
                                     : TheJob.Cluster;
   if (Keyword == "cluster" && !gatherBase(U, S))
@@ -278,7 +286,7 @@ bool Compilation::gatherAll(const JobFile *Main) {
   computeNames();
   for (JobFile *U : Graph.units())
     gather(*U);
-  if (TheJob.Train.Keyword.Text.empty() &&
+  if (TheJob.Train.Keyword.Text.empty() && TheJob.Serves.empty() &&
       TheJob.Parallel.Keyword.Text.empty() && !TheJob.Models.empty())
     TheJob.ModelName = Options.ModelName;
   if (!Given.Cluster.Text.empty())
@@ -300,6 +308,7 @@ std::optional<ir::Spec> Compilation::run(llvm::StringRef Path) {
     return std::nullopt;
   TheJob.IsOfModel = Options.IsOfModel;
   TheJob.OnlyModel = Options.OnlyModel;
+  TheJob.Pool = Options.Pool;
   ir::Spec S = Binder(TheJob, Graph, Bodies, Eval, Diags).bind();
   if (Diags.hasErrors())
     return std::nullopt;

@@ -28,6 +28,8 @@ struct FrontendOptions {
   /// Whether nothing but the model is asked for, so that the rest of the job
   /// need not be legal.
   bool OnlyModel = false;
+  /// Name of the `serve` section to compile if the job has several.
+  std::string Pool;
   /// Name of the job in messages if its files set neither `train` nor
   /// `parallel`, so that it is a model. The keys that it lacks are then assumed
   /// and reported; with an empty name they are missing.

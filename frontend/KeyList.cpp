@@ -35,6 +35,7 @@ template <typename T> static std::string valuesOf(llvm::StringRef Type) {
         Types[] = {{"Int", "1, 2, ..."},
                    {"Natural", "0, 1, ..."},
                    {"Bool", "true, false"},
+                   {"Fraction", "above 0 up to 1"},
                    {"FlopRate", "FLOP/s"},
                    {"ByteSize", "bytes"},
                    {"DataRate", "B/s, bit/s"},

@@ -11,6 +11,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include <cmath>
 
 using namespace foretrace;
 
@@ -62,9 +63,26 @@ void KeyReader::warnOfDecimal(llvm::StringRef Name, const ExprValue &V,
   }
 }
 
+/// Returns a part of one in millionths.
+static std::optional<int64_t> checkFraction(llvm::StringRef Name,
+                                            const ExprValue &V,
+                                            DiagnosticEngine &Diags) {
+  constexpr double Scale = 1e6;
+  if (V.isNumber() && V.Dim == Dimension::Count) {
+    const double Millionths = std::round(V.asReal() * Scale);
+    if (Millionths >= 1 && Millionths <= Scale)
+      return static_cast<int64_t>(Millionths);
+  }
+  Diags.report(V.Range, diag::WrongType, Name, describe(V),
+               "a fraction above 0 and up to 1");
+  return std::nullopt;
+}
+
 std::optional<int64_t> KeyReader::checkNumber(llvm::StringRef Name,
                                               llvm::StringRef Type,
                                               const ExprValue &V) {
+  if (Type == "Fraction")
+    return checkFraction(Name, V, Diags);
   const NumberType &T = *llvm::find_if(
       NumberTypes, [&](const NumberType &N) { return N.Name == Type; });
   if (!V.isNumber()) {

@@ -344,6 +344,8 @@ static void detach(Program &P, ElementType SumType, DiagnosticEngine &Diags) {
 }
 
 bool foretrace::differentiate(Program &P, DiagnosticEngine &Diags) {
+  if (P.Spec.Serve)
+    return true;
   // With ZeRO 2 and 3 reduced gradients are not yet accumulated ones.
   const TrainSpec &Train = P.Spec.Train;
   const ElementType SumType = *P.Spec.Parallel.Zero >= 2

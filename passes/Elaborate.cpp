@@ -42,6 +42,7 @@ private:
   ValueId depth(BlockBuilder &B, const BlockSpec &Spec, ValueId X,
                 LayerBody::Sources &Shared, const std::string &Prefix);
   void head();
+  void checkServed();
 
   Program &P;
   const Spec &S;
@@ -296,7 +297,45 @@ bool Elaborator::run() {
   if (Branch)
     P.Layers.push_back({1, {{Ids[Branch->Block], 1}}});
   P.Layers.push_back({1, {{Head, 1}}});
+  if (S.Serve)
+    checkServed();
   return IsDone;
+}
+
+/// Returns whether the keys of the attention \p Of need no cache of this layer:
+/// those of an earlier layer, or of a tower, whose tokens come with a prompt.
+static bool hasOtherKeys(const Block &B, const Op &Of) {
+  bool IsProjected = false;
+  auto RootOf = [&](ValueId V) {
+    for (const Op &O : llvm::reverse(B.Ops))
+      if (llvm::is_contained(O.Results, V)) {
+        IsProjected |= O.Kind == OpKind::MatMul;
+        V = O.Operands.front();
+      }
+    return V;
+  };
+  const ValueId Key = RootOf(Of.Operands[1]);
+  return llvm::is_contained(B.Signature.received(), Key) &&
+         (!IsProjected || RootOf(Of.Operands[0]) == Key);
+}
+
+/// Nothing is trained, and later tokens read what earlier ones left: refuses
+/// layers whose text does not say what that is.
+void Elaborator::checkServed() {
+  for (Block &B : P.Blocks) {
+    for (Value &V : B.Values)
+      V.Frozen |= V.Kind == ValueKind::Param;
+    const bool Keeps = llvm::any_of(
+        B.Ops, [](const Op &O) { return O.Kind == OpKind::Cache; });
+    const bool Mixes = llvm::any_of(B.Ops, [&](const Op &O) {
+      return O.Kind == OpKind::Scan || O.Kind == OpKind::Conv ||
+             (hasTrait(O.Kind, Attends) && !hasOtherKeys(B, O));
+    });
+    if (Keeps || !Mixes)
+      continue;
+    Diags.report(B.Range, diag::ServeLayer, B.Name);
+    IsDone = false;
+  }
 }
 
 bool foretrace::elaborate(Program &P, DiagnosticEngine &Diags) {

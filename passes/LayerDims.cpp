@@ -23,6 +23,8 @@ std::optional<Expr> LayerBody::extentOf(DimKind K) const {
   case DimKind::KvSeq:
   case DimKind::FullSeq:
     return exprOf(P, S.Train.Sequence);
+  case DimKind::Context:
+    return S.Serve ? Stated(S.Serve->MaxLength) : std::nullopt;
   case DimKind::Batch:
     return exprOf(P, S.Train.MicroBatch);
   case DimKind::Hidden:
@@ -227,10 +229,10 @@ ElementType LayerBody::elementOf(const layers::Tensor &T, Frame &F) {
     return *Element;
   const Scalar Word = scalar({Node::Kind::Name, T.Element, {}, T.Range}, F);
   const auto *Text = std::get_if<std::string>(&Word);
-  const auto Kind = Text ? findSpelling<PrecisionKind>(*Text) : std::nullopt;
-  if (!Kind)
+  const auto Type = Text ? findSpelling<ElementType>(*Text) : std::nullopt;
+  if (!Type)
     fail(T.Range, "no type `" + T.Element + "`");
-  return elementTypeOf(Kind.value_or(PrecisionKind::FP32));
+  return Type.value_or(ElementType::FP32);
 }
 
 TensorType LayerBody::typeOf(const layers::Tensor &T, Frame &F,

@@ -243,6 +243,8 @@ llvm::StringRef LayerBody::faultOf(OpKind K, llvm::ArrayRef<ValueId> Operands,
     break;
   case OpKind::Opaque:
     return faultOfOpaque(Operands, Results);
+  case OpKind::Cache: // of other tokens, or of none
+    return "";
   case OpKind::Norm:
     for (const ValueId Weight : Operands.drop_front())
       if (const llvm::StringRef Fault = faultOfWeight(Weight, First);

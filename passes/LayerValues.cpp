@@ -71,6 +71,8 @@ bool LayerWalker::isNumber(const Node &Of, Frame &At) {
 LayerWalker::Scalar LayerWalker::scalarOf(const Node &E, Frame &F) {
   if (E.Text == "true" || E.Text == "false")
     return E.Text == "true";
+  if (E.Text == "serving")
+    return P.Spec.Serve.has_value();
   Scalar Found = E.Text.str();
   const bool IsKey = visitKey(E.Text, F, [&](const auto &Member) {
     if (!Member.isPresent())

@@ -6,6 +6,7 @@
 // docs/aicb.md says what they get wrong.
 #include "backends/EmissionOf.h"
 #include "backends/KnownLayers.h"
+#include "backends/aicb/Inference.h"
 #include "backends/aicb/Options.h"
 #include "backends/aicb/Weights.h"
 #include "backends/aicb/Workload.h"
@@ -174,9 +175,52 @@ ir::FactSet foretrace::aicb::needs(const Options &) {
   return {ir::Fact::Complete};
 }
 
+/// Writes two rows of each layer: attention, and the network or experts.
+static void writeVidur(const ir::Spec &S, llvm::raw_ostream &OS) {
+  const InferenceStep Step(S);
+  struct Half {
+    int64_t Time = 0, Size = 0;
+  };
+  int64_t Layer = 0;
+  auto Write = [&](const ir::BlockSpec &B) {
+    Half Attention, Network;
+    for (const InferenceRow &R : Step.rowsOf(B)) {
+      Half &Of = R.Name.starts_with("attention") ? Attention : Network;
+      // Its route is no layer of DeepSeek's model, so that it has no time.
+      Of.Time += Step.isDeepSeek() && R.Name == "moe_route" ? 0 : 1;
+      Of.Size += R.Size.value();
+    }
+    OS << Layer << "\tattention\t" << Attention.Time << '\t' << Attention.Size
+       << '\n'
+       << Layer << (hasExperts(B) ? "\tmoe\t" : "\tmlp\t") << Network.Time
+       << '\t' << Network.Size << '\n';
+    ++Layer;
+  };
+  OS << "layer_id\tlayer_name\tcomp_time\tcomm_size\n";
+  for (const ir::LayerRun &R : S.Model.Layers)
+    for (int64_t Period = 0; Period < R.Periods; ++Period)
+      for (const ir::LayerRun::Item &I : R.Items)
+        for (int64_t N = 0; N < I.Count; ++N)
+          Write(S.Model.Blocks[I.Block]);
+}
+
 bool foretrace::aicb::check(const EmitRequest &Request, const Options &O,
                             DiagnosticEngine &Diags) {
   const ir::Spec &S = Request.Program.Spec;
+  const bool IsOfServing = O.Kind == Kind::Vidur;
+  if (IsOfServing != S.Serve.has_value()) {
+    Diags.report(Request.Emit.Range, diag::AicbServes, getWord(O.Kind),
+                 IsOfServing ? "serves" : "trains");
+    return false;
+  }
+  if (IsOfServing) {
+    constexpr double BytesOfLayer = 64;
+    checkEffects(Request.Emit, O, *S.Parallel.Zero, Diags);
+    return checkInference(S, Diags) &&
+           Request.hasRoom(static_cast<double>(S.Model.layerCount()) *
+                               BytesOfLayer,
+                           Diags);
+  }
   if (!checkKinds(S, "the public generator", Diags) ||
       !checkWorkload(S, Request.Emit, O, Diags))
     return false;
@@ -192,6 +236,8 @@ bool foretrace::aicb::check(const EmitRequest &Request, const Options &O,
 llvm::Error foretrace::aicb::emit(const EmitRequest &Request, const Options &O,
                                   OutputSet &Out) {
   return Out.add(Request.file(O.File, ".csv"), [&](OutputStream &OS) {
+    if (O.Kind == Kind::Vidur)
+      return writeVidur(Request.Program.Spec, OS);
     makeWorkload(Request.Program.Spec, O, OS)->write();
   });
 }

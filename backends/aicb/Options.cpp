@@ -50,6 +50,8 @@ unsigned foretrace::aicb::modeOf(const Options &O, int64_t Zero) {
     return Zero == 1 ? Mode::Zero1 : Zero == 2 ? Mode::Zero2 : Mode::Zero3;
   case Kind::Megatron:
     return Mode::Megatron;
+  case Kind::Vidur:
+    return Mode::Vidur;
   case Kind::Collective:
     return Mode::Collective;
   }

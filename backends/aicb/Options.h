@@ -13,9 +13,10 @@ namespace foretrace::aicb {
 /// of ZeRO. A set of bits.
 struct Mode {
   static constexpr unsigned Zero1 = 1, Zero2 = 2, Zero3 = 4, Megatron = 8,
-                            Collective = 16;
+                            Collective = 16, Vidur = 32;
   static constexpr unsigned Zero = Zero1 | Zero2 | Zero3,
-                            Model = Zero | Megatron, Any = Model | Collective;
+                            Model = Zero | Megatron,
+                            Any = Model | Collective | Vidur;
 };
 
 enum class Kind : unsigned char {

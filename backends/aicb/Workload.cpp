@@ -37,6 +37,8 @@ std::unique_ptr<Workload> foretrace::aicb::makeWorkload(const ir::Spec &S,
     return makeMegatron(S, O, OS);
   case Kind::Collective:
     return makeCollective(S, O, OS);
+  case Kind::Vidur: // has no iterations
+    break;
   }
   llvm_unreachable("unknown kind");
 }

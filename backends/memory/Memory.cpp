@@ -2,6 +2,7 @@
 //
 // The `memory` backend: memory of a rank of each stage, when it peaks, and
 // whether it fits into the device.
+#include "analysis/CachePool.h"
 #include "analysis/DeviceMemory.h"
 #include "analysis/Figures.h"
 #include "backends/EmissionOf.h"
@@ -81,7 +82,65 @@ static std::optional<DeviceMemory> roomOf(const EmitRequest &Request,
   return deviceMemoryOf(Request.Program.Spec, Given);
 }
 
+/// Returns the figures of a job that serves: what a rank of each stage holds,
+/// and how many tokens and sequences fit.
+static Figures servedFigures(const EmitRequest &Request,
+                             const memory::Options &O) {
+  const ExprScope P = Request.Figures.scope();
+  const ServeSpec &V = *P->Spec.Serve;
+  const RequestsSpec &R = *P->Spec.Requests;
+  Figures F{"foretrace.memory/3", {}, {}, {}, {}};
+  FigureTable T{"stages",
+                "per rank of each stage",
+                columns({{FigureUnit::Text, "stages"},
+                         {FigureUnit::Bytes,
+                          "weights cache_token cache_limited cache_sequence"}}),
+                {}};
+  const auto Room = roomOf(Request, O);
+  if (Room)
+    llvm::append_range(T.Columns, columns({{FigureUnit::Bytes, "step pool"},
+                                           {FigureUnit::Count, "blocks"}}));
+  const int64_t Length = *R.Input + *R.Output;
+  std::optional<int64_t> Blocks, Fit, Tokens;
+  for (const Stage &S : P->Stages) {
+    const StageCache C = cacheOf(P, S);
+    T.Rows.push_back({IndexRange{S.First, S.Count},
+                      Figure(P.Sizes, S.Totals.Weights.Id),
+                      Figure(P.Sizes, C.OfToken), Figure(P.Sizes, C.OfLimited),
+                      Figure(P.Sizes, C.OfSequence)});
+    if (!Room)
+      continue;
+    const CachePool Pool = poolOf(P, S, Room->Bytes);
+    T.Rows.back().insert(T.Rows.back().end(),
+                         {Figure(Pool.Step), Figure(Pool.Room),
+                          Figure(Pool.Blocks)});
+    const int64_t OfStage = Pool.Blocks / blocksOf(P, S, Pool, Length);
+    Fit = std::min(Fit.value_or(OfStage), OfStage);
+    Blocks = std::min(Blocks.value_or(Pool.Blocks), Pool.Blocks);
+    Tokens = std::min(Tokens.value_or(INT64_MAX),
+                      Pool.Blocks / Pool.Groups * Pool.Block);
+  }
+  F.Tables.push_back(std::move(T));
+  auto Add = [&](llvm::StringLiteral Key, const char *Title, FigureUnit U,
+                 Figure Value) {
+    F.Named.push_back({Key, Title, U, std::move(Value)});
+  };
+  if (Room) {
+    Add("device_memory", "device memory", FigureUnit::Bytes, Room->Bytes);
+    Add("kv_block", "tokens of a block of full attention", FigureUnit::Count,
+        poolOf(P, P->Stages.front(), Room->Bytes).Block);
+    Add("kv_blocks", "blocks of the cache", FigureUnit::Count, *Blocks);
+    Add("kv_tokens", "tokens of the cache", FigureUnit::Count, *Tokens);
+    Add("sequences", "sequences of input + output that fit", FigureUnit::Count,
+        std::min(*Fit, *V.MaxSequences));
+  }
+  F.Sizes = P.Sizes;
+  return F;
+}
+
 Figures memory::figures(const EmitRequest &Request, const Options &O) {
+  if (Request.Program.Spec.Serve)
+    return servedFigures(Request, O);
   const ExprScope P = Request.Figures.scope();
   const std::optional<std::vector<StagesMemory>> Rows =
       Request.Figures.memories().all();
@@ -119,6 +178,8 @@ Figures memory::figures(const EmitRequest &Request, const Options &O) {
 
 bool memory::check(const EmitRequest &Request, const Options &O,
                    DiagnosticEngine &Diags) {
+  if (Request.Program.Spec.Serve)
+    return true;
   if (!Request.Figures.memories().all()) {
     Diags.report(Request.Program.Spec.Model.LayersRange, diag::SizeOverflow,
                  "the memory of a stage");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/simai/Aicb.h"
 #include "backends/KnownLayers.h"
+#include "backends/aicb/Inference.h"
 #include "backends/simai/AicbGenerator.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
@@ -153,4 +154,52 @@ foretrace::simai::aicbTable(const ir::Spec &S, aicb::Version V,
     return T;
   Diags.report(S.Model.Range, diag::SizeOverflow, "a message of the table");
   return std::nullopt;
+}
+
+static WorkloadRow rowOf(const aicb::InferenceRow &Of) {
+  using Message = aicb::InferenceRow::Message;
+  WorkloadRow R;
+  R.Name = Of.Name.str();
+  R.Forward.Time = 1;
+  R.Forward.Size = Of.Size.value();
+  R.Backward.Time = R.Update.Time = Of.IsOfExperts ? 1 : 0;
+  if (Of.Is == Message::AllReduce)
+    R.Forward.Comm = Comm::AllReduce;
+  if (Of.Is == Message::AllToAll) {
+    R.Forward.Comm = Comm::AllToAll;
+    R.Forward.Group = CellGroup::Expert;
+  }
+  return R;
+}
+
+std::optional<WorkloadTable>
+foretrace::simai::inferenceTable(const ir::Spec &S, DiagnosticEngine &Diags) {
+  if (!aicb::checkInference(S, Diags))
+    return std::nullopt;
+  const aicb::InferenceStep Step(S);
+  const ir::ParallelSpec &P = S.Parallel;
+  WorkloadTable T;
+  T.Header.Tp = *P.Tp;
+  T.Header.Ep = *P.Ep;
+  T.Header.Pp = *P.Pp;
+  T.Header.World = *P.World;
+  T.Header.Mode = T.Header.Vpp = 1;
+  T.Header.PpComm = std::to_string(Step.stageMessage().value());
+  std::vector<unsigned> Bodies; // by block
+  for (const ir::BlockSpec &B : S.Model.Blocks) {
+    std::vector<WorkloadRow> Rows;
+    for (const aicb::InferenceRow &R : Step.rowsOf(B))
+      Rows.push_back(rowOf(R));
+    Rows.back().EndsLayer = true;
+    Bodies.push_back(T.addBody(std::move(Rows)));
+  }
+  WorkloadPart Layers;
+  for (const ir::LayerRun &Run : S.Model.Layers) {
+    Period &Of = Layers.Periods.emplace_back();
+    Of.Repeat = Run.Periods;
+    for (const ir::LayerRun::Item &I : Run.Items)
+      Of.Runs.push_back({Bodies[I.Block], I.Count});
+  }
+  T.Parts.push_back(std::move(Layers));
+  return T;
 }

@@ -17,4 +17,8 @@ namespace foretrace::simai {
 std::optional<WorkloadTable> aicbTable(const ir::Spec &S, aicb::Version V,
                                        DiagnosticEngine &Diags);
 
+/// Builds the table of a step of \p S, which serves.
+std::optional<WorkloadTable> inferenceTable(const ir::Spec &S,
+                                            DiagnosticEngine &Diags);
+
 } // namespace foretrace::simai

@@ -62,7 +62,9 @@ static std::vector<Output> buildTables(const EmitRequest &Request,
   const std::string Path = Request.file(O.File, ".txt");
   std::vector<Output> Outputs;
   if (O.Accounting == Accounting::Aicb) {
-    if (std::optional<WorkloadTable> T = aicbTable(P.Spec, O.Version, Diags))
+    if (std::optional<WorkloadTable> T =
+            P.Spec.Serve ? inferenceTable(P.Spec, Diags)
+                         : aicbTable(P.Spec, O.Version, Diags))
       Outputs.push_back({Path, std::move(*T)});
     return Outputs;
   }

@@ -155,10 +155,14 @@ void foretrace::simai::forEachRow(
 void foretrace::simai::writeHeader(const Header &H, llvm::raw_ostream &OS) {
   OS << "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: " << H.Tp
      << " ep: " << H.Ep << " pp: " << H.Pp;
+  if (H.Mode)
+    OS << " all_gpus: " << H.World << " mode: " << *H.Mode;
   if (H.Vpp)
     OS << " vpp: " << *H.Vpp;
-  OS << " ga: " << H.Ga << " all_gpus: " << H.World
-     << " checkpoints: 0 checkpoint_initiates: 0";
+  OS << " ga: " << H.Ga;
+  if (!H.Mode)
+    OS << " all_gpus: " << H.World;
+  OS << " checkpoints: 0 checkpoint_initiates: 0";
   if (H.PpComm)
     OS << " pp_comm" << (H.PpCommColon ? ": " : " ") << *H.PpComm;
   OS << '\n';

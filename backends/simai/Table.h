@@ -76,6 +76,7 @@ struct Header {
   int64_t Tp = 1, Ep = 1, Pp = 1;
   std::optional<int64_t> Vpp; ///< absent in the oldest version
   int64_t Ga = 1, World = 1;
+  std::optional<int64_t> Mode; ///< of tables of inference
   /// As printed: "6291456", "6291456.0"; absent in the oldest version.
   std::optional<std::string> PpComm;
   bool PpCommColon = true;

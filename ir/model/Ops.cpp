@@ -62,6 +62,8 @@ llvm::StringRef foretrace::ir::getStatedName(OpKind K) {
     return "pairs";
   case WorkRule::Stated:
     return "rate";
+  case WorkRule::Kept:
+    return "limit";
   case WorkRule::None:
   case WorkRule::Product:
   case WorkRule::Rows:

@@ -119,6 +119,9 @@ enum class WorkRule : unsigned char {
   Stated,
   /// Rows of a table: nothing, or products with all of the table.
   Rows,
+  /// Nothing; a layer may state the `limit` of tokens of a sequence that a cache
+  /// holds.
+  Kept,
 };
 
 /// A compute op of ir/model/Ops.def.

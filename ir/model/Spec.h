@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The resolved description of a training job, with all defaults and derived
+// The resolved description of a job, with all defaults and derived
 // values; the IR's text form begins with it. Its members are generated from
 // ir/model/Spec.def, which also documents them.
 #pragma once
@@ -52,6 +52,7 @@ inline bool recomputesLayers(RecomputeKind K) {
 // The types a field can have, under the names Spec.def uses.
 using Int = int64_t;      // at least 1
 using Natural = int64_t;  // at least 0
+using Fraction = int64_t; // millionths, 1 to 1,000,000
 using ByteSize = int64_t; // byte, at least 1
 using FlopRate = int64_t; // FLOP/s
 using DataRate = int64_t; // byte/s
@@ -198,6 +199,21 @@ struct ParallelSpec {
   bool isHybrid() const { return DpShard.isPresent() && *DpShard < *Dp; }
 };
 
+/// The requests that a job serves.
+struct RequestsSpec {
+  SourceRange Range; ///< of the section
+#define REQUESTS_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
+#include "ir/model/Spec.def"
+};
+
+/// An engine that serves the model: all instances of one kind.
+struct ServeSpec {
+  std::string Name; ///< `prefill`, `decode`; may be empty
+  SourceRange Range; ///< of the section
+#define SERVE_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
+#include "ir/model/Spec.def"
+};
+
 /// The time of messages along one axis of the mesh.
 struct LinkSpec {
   ir::Axis Axis = ir::Axis::Tp;
@@ -319,6 +335,10 @@ struct Spec {
   ModelSpec Model;
   TrainSpec Train;
   ParallelSpec Parallel;
+  /// Both are there if the job serves. A step of serving is the forward pass of
+  /// a micro-batch, whose keys `derive` sets in Train.
+  std::optional<RequestsSpec> Requests;
+  std::optional<ServeSpec> Serve;
   CostSpec Cost;
   std::optional<ClusterSpec> Cluster;
   std::vector<EmitSpec> Emits;

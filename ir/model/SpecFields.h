@@ -106,13 +106,17 @@ void visitBlock(BlockT &B, VisitT &&Visit) {
   visitFields(B, Visit);
 }
 
-/// Visits the fields of `model`, `train` and `parallel`, except those of
-/// blocks.
+/// Visits the fields of `model`, `train`, `parallel`, `requests` and `serve`,
+/// except those of blocks.
 template <typename SpecT, typename VisitT>
 void visitJob(SpecT &S, VisitT &&Visit) {
   visitFields(S.Model, Visit);
   visitFields(S.Train, Visit);
   visitFields(S.Parallel, Visit);
+  if (S.Requests)
+    visitFields(*S.Requests, Visit);
+  if (S.Serve)
+    visitFields(*S.Serve, Visit);
 }
 
 } // namespace foretrace::ir

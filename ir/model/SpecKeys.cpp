@@ -109,7 +109,9 @@ Located<int64_t> *foretrace::ir::findField(Spec &S, Key K) {
 }
 
 std::optional<Key> foretrace::ir::findNumber(llvm::StringRef Path) {
-  const Spec Any;
+  Spec Any;
+  Any.Requests.emplace();
+  Any.Serve.emplace();
   std::optional<Key> Found;
   visitNumbers(Any, [&](const FieldRow &Row, Key K, const Located<int64_t> &) {
     if (pathOf(Row) == Path)

@@ -120,6 +120,9 @@ llvm::StringRef StageOrder::take(const Action &A) {
 
 /// Returns the steps of each micro-batch that a chunk has taken in the end.
 unsigned char StageOrder::expected(int64_t Chunk) const {
+  if (S.Kind == ScheduleKind::Forward)
+    return Forward | (Next[static_cast<size_t>(Chunk)].Peer ? SentForward : 0) |
+           (Last[static_cast<size_t>(Chunk)].Peer ? ReceivedForward : 0);
   unsigned char All = Forward | BackwardInput | BackwardWeight;
   if (Next[static_cast<size_t>(Chunk)].Peer)
     All |= SentForward | ReceivedBackward;

@@ -247,6 +247,18 @@ bool SpecParser::parallelEntry() {
   return entry("parallel", "`layout`", S.Parallel);
 }
 
+/// `serve decode { ... }`, or without a name.
+bool SpecParser::serve() {
+  ServeSpec &Out = S.Serve.emplace();
+  Token Name = In.peek();
+  if (!Name.isPunct("{") &&
+      (!In.expectName("the name of the engine", Name) ||
+       !In.text(Name, Out.Name)))
+    return false;
+  Out.Range = Name.Range;
+  return fields(Out);
+}
+
 /// `dim states over tp,cp`.
 bool SpecParser::dim() {
   Token Name;
@@ -277,6 +289,11 @@ bool SpecParser::parse() {
       return fields(S.Train);
     if (In.takeWord("parallel"))
       return In.expectBraces([this] { return parallelEntry(); });
+    if (In.takeWord("requests"))
+      return S.Requests ? In.twice(Word, "section")
+                        : fields(S.Requests.emplace());
+    if (In.takeWord("serve"))
+      return S.Serve ? In.twice(Word, "section") : serve();
     if (In.takeWord("cost"))
       return cost();
     if (In.takeWord("cluster"))
@@ -284,7 +301,7 @@ bool SpecParser::parse() {
     if (In.takeWord("emit"))
       return emit();
     return In.expected(
-        "`dim`, `model`, `train`, `parallel`, `cost`, `cluster`, "
+        "`dim`, `model`, `train`, `parallel`, `requests`, `serve`, `cost`, `cluster`, "
         "`emit` or `}`");
   });
 }

@@ -286,6 +286,10 @@ void SpecPrinter::print(const Spec &S) {
   print(S.Model);
   section(S.Train, "train");
   print(S.Parallel);
+  if (S.Requests)
+    section(*S.Requests, "requests");
+  if (S.Serve)
+    section(*S.Serve, "serve", S.Serve->Name);
   print(S.Cost);
   if (S.Cluster)
     print(*S.Cluster);

@@ -29,6 +29,7 @@ private:
   bool layerUse(LayerUse &Out);
   bool block();
   bool parallelEntry();
+  bool serve();
   bool dim();
   bool layout(const Token &Word);
   bool steps(const Token &Word);

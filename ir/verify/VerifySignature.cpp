@@ -83,7 +83,7 @@ static void verifyGradients(const Program &P, const Block &B,
 static void verifyOne(const Program &P, const Block &B,
                       DiagnosticEngine &Diags) {
   const Signature &S = B.Signature;
-  const bool AreThere = P.Facts.contains(Fact::Gradients);
+  const bool AreThere = P.Facts.contains(Fact::Gradients) && !P.Spec.Serve;
   verifyList(B, S.Inputs, "an input", ValueKind::Input, false, Diags);
   verifyList(B, S.Outputs, "an output", ValueKind::Activation, true, Diags);
   verifyList(B, S.OutputGradients, "the gradient of an output",

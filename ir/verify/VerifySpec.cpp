@@ -121,6 +121,10 @@ void SpecVerifier::keys() {
     lack("model.layers", S.Model.Range);
   need(S.Train, S.Model.Range);
   need(S.Parallel, S.Model.Range);
+  if (S.Requests)
+    need(*S.Requests, S.Requests->Range);
+  if (S.Serve)
+    need(*S.Serve, S.Serve->Range);
   machine();
   for (const BlockSpec &B : S.Model.Blocks) {
     need(B, B.Range);

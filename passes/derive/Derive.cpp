@@ -60,6 +60,8 @@ int64_t Deriver::decide(Expr Of) {
 
 /// Ranks fold in two ways, and `world` must be a multiple of both.
 void Deriver::reportWorld(int64_t ModelRanks) {
+  if (S.Serve)
+    return refuseWorld(ModelRanks);
   const ParallelSpec &P = S.Parallel;
   DiagnosticBuilder D = error(P.World.Range, diag::WorldIndivisible, *P.World,
                               *P.Tp, *P.Cp, *P.Pp, ModelRanks);
@@ -78,11 +80,9 @@ void Deriver::deriveWorld() {
     error(P.World.Range, diag::SizeOverflow, "tp x cp x pp");
     return;
   }
-  if (!holds(isMultiple(of(P.World), ModelRanks), diag::WorldIndivisible,
-             P.World)) {
-    reportWorld(ModelRanks.value());
-    return;
-  }
+  if (!holds(isMultiple(of(P.World), ModelRanks),
+             S.Serve ? diag::ServeWorld : diag::WorldIndivisible, P.World))
+    return reportWorld(ModelRanks.value());
   const Expr Dp = of(P.World) / ModelRanks;
   if (P.Dp.isStated() && !isStated(P.Dp, Dp, diag::DpMismatch, P.World)) {
     error(P.Dp.Range, diag::DpMismatch, *P.Dp, *P.World, ModelRanks.value(),

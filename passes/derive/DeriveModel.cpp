@@ -25,13 +25,14 @@ void Deriver::deriveVocab() {
         .noteValue("vocab", M.Vocab);
   if (!define(M.PaddedVocab, Padded, M.Vocab.Range, "padded_vocab"))
     return;
+  const Located<int64_t> &Longest =
+      S.Serve ? S.Serve->MaxLength : S.Train.Sequence;
   if (!M.MaxPositions.isPresent())
-    define(M.MaxPositions, of(S.Train.Sequence), S.Train.Sequence.Range,
-           "max_positions");
-  else if (!holds(isAtMost(of(S.Train.Sequence), of(M.MaxPositions)),
-                  diag::SequenceExceedsPositions, S.Train.Sequence))
-    error(S.Train.Sequence.Range, diag::SequenceExceedsPositions,
-          *S.Train.Sequence, *M.MaxPositions)
+    define(M.MaxPositions, of(Longest), Longest.Range, "max_positions");
+  else if (!holds(isAtMost(of(Longest), of(M.MaxPositions)),
+                  diag::SequenceExceedsPositions, Longest))
+    error(Longest.Range, diag::SequenceExceedsPositions,
+          S.Serve ? "max_length" : "sequence", *Longest, *M.MaxPositions)
         .noteValue("max_positions", M.MaxPositions)
         .note({}, diag::RefusedBy, "Megatron-LM",
               "training/arguments.py, validate_args");

@@ -32,7 +32,8 @@ void Deriver::deriveSchedule() {
       !P.Vpp.isStated())
     define(P.Vpp, number(getInfo(*P.Schedule).LeastVpp), P.Schedule.Range,
            "vpp");
-  const ScheduleKind Fitting = !exceeds(P.Pp, 1)   ? ScheduleKind::None
+  const ScheduleKind Fitting = S.Serve             ? ScheduleKind::Forward
+                               : !exceeds(P.Pp, 1) ? ScheduleKind::None
                                : exceeds(P.Vpp, 1) ? ScheduleKind::Interleaved
                                                    : ScheduleKind::OneFOneB;
   if (!P.Schedule.isPresent())
@@ -41,7 +42,7 @@ void Deriver::deriveSchedule() {
     return; // what doesn't fit then is pp and vpp
   const ScheduleInfo &Info = getInfo(*P.Schedule);
   const bool IsOfStages = *P.Schedule != ScheduleKind::None;
-  if (IsOfStages != (*P.Pp > 1))
+  if (IsOfStages != (*P.Pp > 1) || *P.Schedule == ScheduleKind::Forward)
     error(P.Schedule.Range, diag::ScheduleMismatch, getSpelling(*P.Schedule),
           *P.Pp, *P.Vpp, llvm::formatv("use `{0}`", getSpelling(Fitting)).str())
         .noteValue("pp", P.Pp);

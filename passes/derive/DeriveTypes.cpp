@@ -94,6 +94,8 @@ void Deriver::checkStoredTypes() {
   const TrainSpec &T = S.Train;
   const int64_t Zero = *S.Parallel.Zero;
   const TypeKind Weight = *T.WeightPrecision;
+  if (S.Serve) // weights are never anything else
+    return;
   const auto Plain = static_cast<TypeKind>(*T.Precision);
   // Megatron-LM, training/arguments.py, validate_args, of --fp8-param-gather.
   if (isScaled(Weight) && Zero == 0)

@@ -5,6 +5,7 @@
 // LayerRules.cpp and LayerSizes.cpp these, DerivePipeline.cpp how they are
 // split, DeriveKept.cpp which keep less for the backward pass,
 // DeriveVariants.cpp which values and weights layers share,
+// DeriveServe.cpp the numbers of an engine and its step,
 // DeriveRouting.cpp how tokens are spread over experts, DeriveTypes.cpp types,
 // DeriveSchedule.cpp in which order they run, DeriveScheduleFile.cpp the same
 // if a file says it, DeriveReleases.cpp what the release of Megatron-LM has,
@@ -29,9 +30,11 @@ public:
       : Program(P), S(P.Spec), Mesh(P.Mesh), Diags(Diags) {}
 
   bool run() {
+    deriveServe();
     deriveWorld();
     if (Failed)
       return false; // the rest divides by dp
+    checkInstance();
     deriveTypes();
     deriveCluster();
     deriveDevice();
@@ -132,6 +135,11 @@ private:
   }
   /// The value of what shapes a program.
   int64_t decide(ir::Expr Of);
+  void deriveServe();
+  void deriveStep();
+  void checkServe();
+  void checkInstance();
+  void refuseWorld(int64_t ReplicaRanks);
   void deriveWorld();
   void reportWorld(int64_t ModelRanks);
   void deriveCluster();

@@ -27,6 +27,12 @@ void foretrace::buildNone(ScheduleBuilder &B, const ParallelSpec &Par) {
   B.finalize();
 }
 
+void foretrace::buildForward(ScheduleBuilder &B, const ParallelSpec &) {
+  B.program();
+  B.loop(SchedulePhase::Steady, B.m()).forwardStep(B.step(B.i()));
+  B.finalize();
+}
+
 void foretrace::buildGPipe(ScheduleBuilder &B, const ParallelSpec &) {
   const StepExpr Of = B.step(B.i());
   B.program();

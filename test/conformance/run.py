@@ -14,6 +14,7 @@ import sys
 
 sys.path.append(os.path.join(os.path.dirname(__file__), "..", "support"))
 import aicb
+import aicb_inference
 import import_aicb
 import import_deepspeed
 import import_hf
@@ -23,16 +24,19 @@ import importing
 import megatron
 import optimus
 import schedules
+import serving
 import tool
 
 
 # The families that are covered. A module says which folders hold cases, by a file of theirs
 # (`MARKER`) or by itself, and compares the one case of a folder, or runs all.
-FAMILIES = {"aicb": aicb, "aicb-cli": aicb, "import-aicb": import_aicb,
+FAMILIES = {"aicb": aicb, "aicb-cli": aicb, "aicb-inference": aicb_inference,
+            "import-aicb": import_aicb,
             "import-deepspeed": import_deepspeed, "import-hf": import_hf,
             "import-megatron": import_megatron,
             "import-torchtitan": import_torchtitan, "megatron-trace": megatron,
-            "optimus-prime": optimus, "pipeline-schedules": schedules}
+            "optimus-prime": optimus, "pipeline-schedules": schedules,
+            "serving": serving}
 
 
 def run_family(name, root, jobs):

@@ -4,9 +4,10 @@
 
 namespace foretrace {
 
-/// A job that states little else than it must, with all sections and both kinds
-/// of attention, so that the rest is what is by default.
-static constexpr char JobOfDefaults[] = R"(
+/// Jobs that state little else than they must, with all sections and both kinds
+/// of attention, so that the rest is what is by default: one that trains, and
+/// one that serves.
+static constexpr char Model[] = R"(
 model m {
   vocab = 512  hidden = 64
   block dense { attention mha { heads = 4 } }
@@ -16,6 +17,8 @@ model m {
   }
   layers = dense + moe
 }
+)";
+static constexpr char Training[] = R"(
 train { sequence = 64  micro_batch = 1 }
 parallel { world = 16 }
 cluster {
@@ -26,13 +29,25 @@ cluster {
   }
 }
 )";
+static constexpr char Serving[] = R"(
+requests { input = 32  output = 32 }
+serve { }
+parallel { world = 1 }
+)";
 
 std::vector<KeyEntry> allKeys() {
   Compiler Session;
-  const ir::Program *P =
-      Session.compile("defaults.fore", JobOfDefaults).program();
-  assert(P && "the job is legal");
-  return listKeys(P->Spec);
+  auto SpecOf = [&](const char *Job) {
+    const ir::Program *P =
+        Session.compile("defaults.fore", std::string(Model) + Job).program();
+    assert(P && "the job is legal");
+    return P->Spec;
+  };
+  ir::Spec Keys = SpecOf(Training);
+  ir::Spec Served = SpecOf(Serving);
+  Keys.Requests = std::move(Served.Requests);
+  Keys.Serve = std::move(Served.Serve);
+  return listKeys(Keys);
 }
 
 } // namespace foretrace

@@ -24,6 +24,11 @@ static cl::list<std::string>
                 cl::sub(diffCommand()), cl::sub(fitCommand()),
                 cl::sub(exportCommand()));
 
+static cl::opt<std::string>
+    Pool("pool", cl::value_desc("name"),
+         cl::desc("The `serve` section that the command is about, of several"),
+         jobOption(jobCommands()), cl::sub(exportCommand()));
+
 static cl::list<std::string>
     Traces("trace", cl::value_desc("path"), cl::CommaSeparated,
            cl::desc("Trace of a rank, or a folder with one *.txt per rank"),
@@ -66,6 +71,7 @@ FrontendOptions frontendOptions() {
   FrontendOptions Options;
   Options.Overrides.assign(Overrides.begin(), Overrides.end());
   Options.ImportPaths.assign(ImportPaths.begin(), ImportPaths.end());
+  Options.Pool = Pool;
   return Options;
 }
 

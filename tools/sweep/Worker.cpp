@@ -2,6 +2,7 @@
 #include "tools/sweep/Worker.h"
 #include "analysis/Figures.h"
 #include "ir/model/SpecKeys.h"
+#include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "passes/PassManager.h"
 #include "tools/sweep/Verdict.h"
@@ -52,7 +53,11 @@ void Worker::read(int64_t OuterPoint) {
   Read.merge(filesRead(*Session, FirstUnread));
   FirstUnread = Session->sources().forRenderer().getNumBuffers() + 1;
   Refused.reset();
-  if (const ir::Spec *Stated = Job.spec()) {
+  const ir::Spec *Stated = Job.spec();
+  if (Stated && Stated->Serve) {
+    Base.reset();
+    Refused = RejectionCause{diag::ServeBackend, ""};
+  } else if (Stated) {
     if (!Base || !isSplitAlike(*Base, *Stated))
       Splits = std::make_shared<StageSplits>();
     Base = *Stated;
