@@ -123,6 +123,21 @@ Derivation TimeMaker::collective(const ir::Op &O, const OpTime &T) {
   return D;
 }
 
+Derivation TimeMaker::collective(ir::OpKind Kind, const ir::Group &G,
+                                 int64_t Size) {
+  if (!Places)
+    return nothing("the job has no cluster");
+  ir::Op Like; // those that are ops may share copies of tokens; this does not
+  Like.Kind = Kind;
+  Like.Group = G;
+  Derivation D =
+      Sizes.derive(CollectiveLaws(P, *Places)
+                       .timeOf(ir::Block(), Like, ir::numberOf(P, Size)));
+  D.Note =
+      "by the law of its collective (docs/time.md), " + Places->describe(Like);
+  return D;
+}
+
 Derivation TimeMaker::derive(const ir::Op &O) {
   const ir::Block &B = blockOf(Of, O);
   auto [It, IsNew] = Known.try_emplace(&B);
@@ -232,40 +247,32 @@ DerivedOperand TimeMaker::exposed(std::string Name,
                      weightedSum(std::move(Sum.Operands), Once));
 }
 
-/// Derives the time of a step of a stage, or of a message.
-DerivedOperand TimeMaker::step(const PathStep &Step) {
-  const std::string Kind = ir::getName(Step.Action.Kind).str();
-  const std::string Stage = "stage" + std::to_string(Step.Stage);
-  if (ir::isMessage(Step.Action.Kind)) {
-    const ir::PipelineMessage M =
-        *ir::messageOf(Of.Schedule, Step.Stage, Step.Action);
-    const ir::Expr Size =
-        ir::boundarySize(P, ir::boundaryAfter(Of, M.Part, M.IsForward));
-    Derivation D = makeDerivation(
-        "message($0)",
-        {makeDerived("bytes", Size.value(), "", Sizes.derive(Size))});
-    D.Note = "by the law of messages (docs/time.md)";
-    return makeDerived(Stage + "." + Kind, Step.Time.value(), "ns",
-                       std::move(D));
-  }
+Derivation TimeMaker::message(DerivedOperand Bytes) {
+  Derivation D = makeDerivation("message($0)", {std::move(Bytes)});
+  D.Note = "by the law of messages (docs/time.md)";
+  return D;
+}
+
+Derivation TimeMaker::step(const ir::LayerSequence &Layers, ir::ActionKind Step,
+                           Nanoseconds Time) {
   std::vector<DerivedOperand> Blocks;
   std::vector<int64_t> Counts;
   int64_t OfKernels = 0;
-  for (const auto &[Index, Layers] : layersByBlock(
-           stageAt(Of.Stages, Step.Stage).layersOf(Step.Action.Chunk))) {
+  for (const auto &[Index, Count] : layersByBlock(Layers)) {
     const ir::Block &B = Of.Blocks[ir::BlockId(Index)];
     std::vector<const ir::Op *> Ops;
     for (const auto &[O, Action] : zip_equal(B.Ops, actionsOf(B)))
-      if (ir::runs(Step.Action.Kind, Action))
+      if (ir::runs(Step, Action))
         Ops.push_back(&O);
-    DerivedOperand Time = exposed(B.Name + "." + Kind, Ops);
-    if (Time.Value == 0)
+    DerivedOperand OfBlock =
+        exposed(B.Name + "." + ir::getName(Step).str(), Ops);
+    if (OfBlock.Value == 0)
       continue;
-    OfKernels += Time.Value * Layers;
-    Blocks.push_back(std::move(Time));
-    Counts.push_back(Layers);
+    OfKernels += OfBlock.Value * Count;
+    Blocks.push_back(std::move(OfBlock));
+    Counts.push_back(Count);
   }
-  if (const int64_t Rest = Step.Time.value() - OfKernels) {
+  if (const int64_t Rest = Time.value() - OfKernels) {
     DerivedOperand Host;
     Host.Name = "launches";
     Host.Value = Rest;
@@ -275,11 +282,29 @@ DerivedOperand TimeMaker::step(const PathStep &Step) {
     Blocks.push_back(std::move(Host));
     Counts.push_back(1);
   }
-  const std::string Chunk =
-      Of.Schedule.Chunks > 1 ? ".chunk" + std::to_string(Step.Action.Chunk)
-                             : "";
-  return makeDerived(Stage + Chunk + "." + Kind, Step.Time.value(), "ns",
-                     weightedSum(std::move(Blocks), Counts));
+  return weightedSum(std::move(Blocks), Counts);
+}
+
+/// Derives the time of a step of a stage, or of a message.
+DerivedOperand TimeMaker::step(const PathStep &Step) {
+  const std::string Kind = ir::getName(Step.Action.Kind).str();
+  const std::string Stage = "stage" + std::to_string(Step.Stage);
+  if (ir::isMessage(Step.Action.Kind)) {
+    const ir::PipelineMessage M =
+        *ir::messageOf(Of.Schedule, Step.Stage, Step.Action);
+    const ir::Expr Size =
+        ir::boundarySize(P, ir::boundaryAfter(Of, M.Part, M.IsForward));
+    return makeDerived(
+        Stage + "." + Kind, Step.Time.value(), "ns",
+        message(makeDerived("bytes", Size.value(), "", Sizes.derive(Size))));
+  }
+  const std::string Chunk = Of.Schedule.Chunks > 1
+                                ? ".chunk" + std::to_string(Step.Action.Chunk)
+                                : "";
+  return makeDerived(
+      Stage + Chunk + "." + Kind, Step.Time.value(), "ns",
+      step(stageAt(Of.Stages, Step.Stage).layersOf(Step.Action.Chunk),
+           Step.Action.Kind, Step.Time));
 }
 
 Derivation TimeMaker::iteration(const CriticalPath &Path) {

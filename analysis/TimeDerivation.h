@@ -22,6 +22,14 @@ public:
   DerivedFigure make(std::string What, llvm::ArrayRef<const ir::Op *> Ops);
   /// Derives the time of one op from measured times or the device.
   Derivation derive(const ir::Op &O);
+  /// Derives the time of a collective that is not an op, with a message of \p
+  /// Size bytes (ir::messageBytes), by its law.
+  Derivation collective(ir::OpKind Kind, const ir::Group &G, int64_t Size);
+  /// Derives the time of a message of \p Bytes to another stage.
+  static Derivation message(DerivedOperand Bytes);
+  /// Derives the time of a step of kind \p Step for all of \p Layers, \p Time.
+  Derivation step(const ir::LayerSequence &Layers, ir::ActionKind Step,
+                  Nanoseconds Time);
   /// Derives the time of an iteration from its critical path, down to ops.
   Derivation iteration(const CriticalPath &Path);
   /// Returns the measured time of that name, or 0 if it is not measured.

@@ -34,11 +34,12 @@ public:
   /// it spends waiting.
   DerivedFigure row(const TraceRow &R, int64_t Duration);
   /// Derives the duration of a call.
-  DerivedFigure call(const SubOperation &C) const;
+  DerivedFigure call(const SubOperation &C);
 
 private:
   Derivation computing(const TraceRow &R, const ir::Stage &S);
-  Derivation transfer(const TraceMessage &M) const;
+  Derivation transfer(const TraceMessage &M);
+  DerivedOperand within(const RowBody &B) const;
 
   const ir::Program &P;
   const Timing Of;
@@ -67,8 +68,14 @@ static Derivation sumOf(std::vector<DerivedOperand> Parts) {
   return makeDerivation(Formula, std::move(Parts));
 }
 
+DerivedOperand RowTimeMaker::within(const RowBody &B) const {
+  return counted("within", Of.within(B), "ns",
+                 "calls, what moves without one, and the scaling of "
+                 "gradients");
+}
+
 /// Derives the time of the chunk's blocks, or returns the measured time of the
-/// row.
+/// row. An estimate of a step includes its calls.
 Derivation RowTimeMaker::computing(const TraceRow &R, const ir::Stage &S) {
   const RowKind Kind = R.Body->Kind;
   const bool IsForward = Kind == RowKind::ForwardStep;
@@ -80,6 +87,17 @@ Derivation RowTimeMaker::computing(const TraceRow &R, const ir::Stage &S) {
       if (O.Kind == ir::OpKind::Optimizer)
         Updates.push_back(&O);
     return Ops.make("", Updates).From;
+  }
+  if (Of.isEstimated()) {
+    const int64_t Time = Of.stepTime(*R.Body, S, R.From.Chunk);
+    return makeDerivation(
+        "max($0-$1,0)",
+        {makeDerived("step", Time, "ns",
+                     Ops.step(S.layersOf(R.From.Chunk),
+                              IsForward ? ir::ActionKind::Forward
+                                        : ir::ActionKind::Backward,
+                              Nanoseconds(Time))),
+         within(*R.Body)});
   }
   std::map<unsigned, int64_t> Layers; ///< by block
   for (const ir::LayerGroup &G : S.layersOf(R.From.Chunk))
@@ -105,9 +123,17 @@ Derivation RowTimeMaker::computing(const TraceRow &R, const ir::Stage &S) {
 }
 
 /// Derives the time of a message, rounded to the nearest nanosecond.
-Derivation RowTimeMaker::transfer(const TraceMessage &M) const {
+Derivation RowTimeMaker::transfer(const TraceMessage &M) {
+  const int64_t Ranks = Of.groupSize(*M.Ranks);
+  if (Of.isEstimated() && Ranks > 1) {
+    const int64_t Size =
+        std::llrint(Timing::messageSize(M.Comm, Ranks, Of.wireBytes(M)));
+    return M.Comm ? Ops.collective(*M.Comm, M.Ranks->Group, Size)
+                  : TimeMaker::message(
+                        counted("bytes", Size, "", "the tensor that is sent"));
+  }
   const ir::LinkSpec *Link = P.Spec.Cost.findLink(Timing::linkOf(*M.Ranks));
-  if (!Link || Of.groupSize(*M.Ranks) == 1)
+  if (!Link || Ranks == 1)
     return makeDerivation("0", {});
   return makeDerivation(
       "$0+floor($1*1000000000+floor($2,2),$2)",
@@ -118,7 +144,7 @@ Derivation RowTimeMaker::transfer(const TraceMessage &M) const {
                   Link->Bandwidth.Range)});
 }
 
-DerivedFigure RowTimeMaker::call(const SubOperation &C) const {
+DerivedFigure RowTimeMaker::call(const SubOperation &C) {
   const TraceMessage M = Of.messageOf(C);
   return {"duration", Of.transfer(M), "ns", transfer(M)};
 }
@@ -132,9 +158,7 @@ DerivedFigure RowTimeMaker::row(const TraceRow &R, int64_t Duration) {
   if (const auto M = Of.messageOf(B))
     Parts.push_back(
         makeDerived("message", Of.transfer(*M), "ns", transfer(*M)));
-  Parts.push_back(counted("within", Of.within(B), "ns",
-                          "calls, what moves without one, and the scaling of "
-                          "gradients"));
+  Parts.push_back(within(B));
   Parts.push_back(counted("waiting", Duration - Of.total(B, S, R.From.Chunk),
                           "ns", "until all who take part are there"));
   return {"duration", Duration, "ns", sumOf(std::move(Parts))};

@@ -41,19 +41,22 @@ int64_t Timing::updateTime(const ir::Stage &S) const {
   return Time.value();
 }
 
+int64_t Timing::stepTime(const RowBody &B, const ir::Stage &S,
+                         int64_t Chunk) const {
+  const Nanoseconds Time =
+      StepTimes(P, StepTimes::Waits::ForExchanges)
+          .ofStep(S.layersOf(Chunk), B.Kind == RowKind::ForwardStep
+                                         ? ir::ActionKind::Forward
+                                         : ir::ActionKind::Backward);
+  return Time.isOverflow() ? MaxTime : std::min(Time.value(), MaxTime);
+}
+
 int64_t Timing::compute(const RowBody &B, const ir::Stage &S,
                         int64_t Chunk) const {
-  auto ChunkTime = [&](ir::ActionKind Step) {
-    const Nanoseconds Time = StepTimes(P, StepTimes::Waits::ForExchanges)
-                                 .ofStep(S.layersOf(Chunk), Step);
-    return Time.isOverflow() ? MaxTime : std::min(Time.value(), MaxTime);
-  };
   switch (B.Kind) {
   case RowKind::ForwardStep:
   case RowKind::BackwardStep: {
-    const int64_t Time =
-        ChunkTime(B.Kind == RowKind::ForwardStep ? ir::ActionKind::Forward
-                                                 : ir::ActionKind::Backward);
+    const int64_t Time = stepTime(B, S, Chunk);
     // An estimate is of all that a step does, its calls included.
     return Links ? std::max<int64_t>(Time - within(B), 0) : Time;
   }

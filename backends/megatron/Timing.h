@@ -24,6 +24,10 @@ public:
 
   /// Time of a row of a stage without its messages.
   int64_t compute(const RowBody &B, const ir::Stage &S, int64_t Chunk) const;
+  /// Returns the time of a step with all its calls, of a row that is one.
+  int64_t stepTime(const RowBody &B, const ir::Stage &S, int64_t Chunk) const;
+  /// Returns whether times follow from laws, those of `cost estimate`.
+  bool isEstimated() const { return Links.has_value(); }
   /// Latency, and bytes on the wire by the link's bandwidth, or with `cost
   /// estimate` the law of the collective; 0 for a group of one rank, or without
   /// a link. A router is taken to send as much to every rank.
