@@ -95,6 +95,7 @@ void foretrace::simai::writeRecord(const Adaptation &A, const WorkloadTable &T,
   const Adapted Out = apply(A, T, Known);
   llvm::json::OStream J(OS, /*IndentSize=*/2);
   J.object([&] {
+    J.attribute("schema", "foretrace.adapt/1");
     J.attribute("rows_before", T.rowCount().value());
     J.attribute("rows_after", Out.Table.rowCount().value());
     J.attributeArray("adaptations", [&] {

@@ -176,6 +176,7 @@ void printSummary(const CheckSummary &S, raw_ostream &OS) {
 void printSummaryJSON(const CheckSummary &S, raw_ostream &OS) {
   json::OStream J(OS);
   J.object([&] {
+    J.attribute("schema", "foretrace.check/1");
     J.attribute("ranks", S.Ranks);
     J.attribute("rows", S.Rows);
     J.attribute("iterations", S.Iterations);

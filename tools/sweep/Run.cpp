@@ -40,6 +40,8 @@ private:
 
 } // namespace
 
+static constexpr char ProgressSchema[] = "foretrace.progress/1";
+
 ProgressPrinter::ProgressPrinter(int64_t Points, bool IsJSON, bool IsQuiet)
     : Points(Points), IsJSON(IsJSON),
       IsLine(!IsJSON && !IsQuiet && errs().is_displayed()) {}
@@ -63,6 +65,7 @@ void ProgressPrinter::showEmitted(size_t Done, size_t Of) {
   }
   json::OStream J(errs());
   J.object([&] {
+    J.attribute("schema", ProgressSchema);
     J.attribute("emitted", static_cast<int64_t>(Done));
     J.attribute("of", static_cast<int64_t>(Of));
   });
@@ -89,6 +92,7 @@ void ProgressPrinter::show(const Summary &At) {
   if (IsJSON) {
     json::OStream J(errs());
     J.object([&] {
+      J.attribute("schema", ProgressSchema);
       J.attribute("points", At.Points);
       J.attribute("of", Points);
       J.attribute("accepted", At.Accepted);
