@@ -26,7 +26,8 @@ struct StageFigures {
   int64_t end() const { return Spans.empty() ? 0 : Spans.back().End; }
 };
 
-/// Messages take no time, steps that overlap as long as one after the other.
+/// Messages take no time unless the time is that of ops with `cost estimate`;
+/// steps that overlap take as long as one after the other.
 struct PipelineFigures {
   PipelineFigures(const ir::Program &P, StepTime Time);
 
