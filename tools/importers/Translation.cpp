@@ -6,6 +6,7 @@
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ErrorHandling.h"
 
 using namespace llvm;
 
@@ -117,8 +118,6 @@ void Translator::topSection(const ast::Section &S) {
     Job.Emit.Kind = S.Label.Text;
     fill(Job.Emit, S.Entries);
   } else {
-    assert((Keyword == "train" || Keyword == "parallel") &&
-           "a page has a section that there is not");
     Formulas.askForMissing(true);
     fill(Keyword == "train" ? Job.Train : Job.Parallel, S.Entries);
     Formulas.askForMissing(false);
@@ -209,7 +208,26 @@ void Translator::layers() {
   Formulas.setLayer(std::nullopt);
 }
 
+/// Fails for a section of a page that is none of \p Known, also in branches
+/// that are not chosen: pages are shipped, so it is misspelt.
+static void checkSections(const ast::Entry &E, ArrayRef<StringRef> Known) {
+  if (const auto *I = std::get_if<ast::If>(&E.Node)) {
+    for (const ast::Entry &In : concat<const ast::Entry>(I->Then, I->Else))
+      checkSections(In, Known);
+  } else if (const ast::Section *S = sectionOf(E)) {
+    if (!is_contained(Known, S->Keyword.Text))
+      report_fatal_error("in an import page: unknown section `" +
+                         Twine(S->Keyword.Text) + "`");
+    if (S->Keyword.Text == "layers")
+      for (const ast::Entry &In : S->Entries)
+        checkSections(In, {"attention", "ffn", "with_experts"});
+  }
+}
+
 void Translator::run() {
+  for (const ast::Entry *E : Map.entries())
+    checkSections(*E,
+                  {"layers", "model", "branch", "emit", "train", "parallel"});
   for (const ast::Entry *E : Map.entries())
     top(*E);
   if (!Diags.hasErrors())
