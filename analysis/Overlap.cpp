@@ -277,9 +277,9 @@ RealExpr Overlapper::lastBucket(const Op &O, const Stage &S) const {
       O.Kind == OpKind::AllGather ? O.Results.front() : O.Operands.front();
   const RealExpr Elements(
       Expr(P.Sizes, P.Blocks[S.Step].Values[Whole].OnRank.Id));
-  constexpr double Least = 40e6, OfRank = 1e6; // elements of a bucket
   const RealExpr Ranks(sizeOf(P, llvm::ArrayRef({Axis::Dp, Axis::Cp})));
-  return min(All, max(All.number(Least), OfRank * Ranks) / Elements);
+  return min(All, max(All.number(LeastOfBucket), OfBucketPerRank * Ranks) /
+                      Elements);
 }
 
 /// Behind the pass of one micro-batch through all chunks of a kind of stage.

@@ -9,6 +9,11 @@
 
 namespace foretrace {
 
+/// The least elements of a bucket of gradients in Megatron-LM
+/// (distributed_data_parallel.py, __init__): these, or so many for each rank
+/// among which gradients are reduced if that is more.
+constexpr int64_t LeastOfBucket = 40000000, OfBucketPerRank = 1000000;
+
 /// Sets Op::HiddenLaw and Op::Hidden of all collectives of \p P, whose ops have
 /// expressions of their durations, by the keys of the job and the `exposed`
 /// parameters of its `cost estimate`:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/Analyses.h"
 #include "analysis/LayerCounts.h"
+#include "analysis/Overlap.h"
 #include "ir/model/Shares.h"
 #include "passes/BlockBuilder.h"
 #include "passes/GradientBuffers.h"
@@ -165,10 +166,9 @@ std::optional<int64_t> foretrace::bucketSizeOf(const Program &P,
     return *Par.DdpBucketSize;
   if (Par.DdpNumBuckets.isPresent())
     return parametersOf(P, S) / *Par.DdpNumBuckets;
-  constexpr int64_t Least = 40000000, OfReplica = 1000000;
   // Since core 0.12 training.py sets it.
   const int64_t Cp = *Par.Megatron >= MegatronVersion::V0_12 ? *Par.Cp : 1;
-  return std::max(Least, OfReplica * *Par.Dp * Cp);
+  return std::max(LeastOfBucket, OfBucketPerRank * *Par.Dp * Cp);
 }
 
 namespace {
