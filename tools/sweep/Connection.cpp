@@ -122,6 +122,18 @@ Expected<bool> Connection::next(SqlStatement &S) {
   return Code == SQLITE_ROW;
 }
 
+Error Connection::visitRows(const Twine &SQL,
+                            function_ref<Error(const SqlStatement &)> Take) {
+  Expected<SqlStatement> Rows = prepare(SQL);
+  if (!Rows)
+    return Rows.takeError();
+  Expected<bool> HasRow = next(*Rows);
+  for (; HasRow && *HasRow; HasRow = next(*Rows))
+    if (Error E = Take(*Rows))
+      return E;
+  return HasRow.takeError();
+}
+
 Expected<int64_t> Connection::number(const Twine &SQL) {
   Expected<SqlStatement> S = prepare(SQL);
   if (!S)

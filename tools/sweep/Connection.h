@@ -4,6 +4,7 @@
 // the library. Private to the sweep.
 #pragma once
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
 #include <memory>
 #include <optional>
@@ -59,6 +60,19 @@ public:
   llvm::Expected<SqlStatement> prepare(const llvm::Twine &SQL);
   /// Goes on to the next row of a query; false after the last one.
   llvm::Expected<bool> next(SqlStatement &S);
+  /// Calls \p Take with each row that \p SQL finds, until it returns an error
+  /// if it returns any.
+  template <typename FnT>
+  llvm::Error forEachRow(const llvm::Twine &SQL, FnT Take) {
+    return visitRows(SQL, [&](const SqlStatement &Row) {
+      if constexpr (std::is_void_v<decltype(Take(Row))>) {
+        Take(Row);
+        return llvm::Error::success();
+      } else {
+        return Take(Row);
+      }
+    });
+  }
   /// The only number that \p SQL finds.
   llvm::Expected<int64_t> number(const llvm::Twine &SQL);
   /// Returns \p What and SQLite's message as an error.
@@ -66,6 +80,9 @@ public:
 
 private:
   explicit Connection(llvm::StringRef Path) : Path(Path) {}
+  llvm::Error
+  visitRows(const llvm::Twine &SQL,
+            llvm::function_ref<llvm::Error(const SqlStatement &)> Take);
 
   struct Close {
     void operator()(sqlite3 *DB) const;

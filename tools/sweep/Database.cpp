@@ -39,17 +39,11 @@ static std::string whatDiffers(const SweepProperty &F, StringRef Value) {
 }
 
 Error Database::checkSame(const Sweep &S) {
-  Expected<SqlStatement> Facts = C.prepare("SELECT name, value FROM sweep");
-  if (!Facts)
-    return Facts.takeError();
-  StringMap<std::string> Own;
-  Expected<bool> HasRow = C.next(*Facts);
-  for (; HasRow && *HasRow; HasRow = C.next(*Facts))
-    Own[Facts->textAt(0)] = Facts->textAt(1).str();
-  if (!HasRow)
-    return HasRow.takeError();
+  Expected<StringMap<std::string>> Own = readFacts(C);
+  if (!Own)
+    return Own.takeError();
   for (const SweepProperty &F : propertiesOf(S))
-    if (const std::string Value = Own.lookup(F.Name); Value != F.Value)
+    if (const std::string Value = Own->lookup(F.Name); Value != F.Value)
       return C.failure("is of another sweep: " + whatDiffers(F, Value) +
                        "; use another file with -o, or remove it");
   return Error::success();
@@ -69,18 +63,16 @@ Error Database::checkMetrics(const Sweep &S) {
 /// Checks that the files that were read have not changed: those of the first
 /// point alone are facts of the sweep.
 Error Database::checkFiles() {
-  Expected<SqlStatement> Rows = C.prepare("SELECT path, digest FROM files");
-  if (!Rows)
-    return Rows.takeError();
-  Expected<bool> HasRow = C.next(*Rows);
-  for (; HasRow && *HasRow; HasRow = C.next(*Rows)) {
-    const StringRef Path = Rows->textAt(0);
-    const auto Text = readLargeFile(Path);
-    if (!Text || digestOf((*Text)->getBuffer()) != Rows->textAt(1))
-      return C.failure("is of another sweep: `" + Path +
-                       "` has changed; use another file with -o, or remove it");
-  }
-  return HasRow.takeError();
+  return C.forEachRow(
+      "SELECT path, digest FROM files", [&](const SqlStatement &Row) -> Error {
+        const StringRef Path = Row.textAt(0);
+        const auto Text = readLargeFile(Path);
+        if (Text && digestOf((*Text)->getBuffer()) == Row.textAt(1))
+          return Error::success();
+        return C.failure("is of another sweep: `" + Path +
+                         "` has changed; use another file with -o, or remove "
+                         "it");
+      });
 }
 
 Expected<Database> Database::open(StringRef Path, const Sweep &S) {
@@ -172,17 +164,14 @@ Error Database::writeResults(ArrayRef<ScriptResult> Results) {
         return C.failure("cannot be written");
     }
   }
-  Expected<SqlStatement> Rows = C.prepare(
-      "SELECT DISTINCT script, name FROM figures ORDER BY script, name != "
-      "'ns', name");
-  if (!Rows)
-    return Rows.takeError();
   std::vector<ScriptFigure> Columns;
-  Expected<bool> HasRow = C.next(*Rows);
-  for (; HasRow && *HasRow; HasRow = C.next(*Rows))
-    Columns.push_back({Rows->textAt(0).str(), Rows->textAt(1).str()});
-  if (!HasRow)
-    return HasRow.takeError();
+  if (Error E = C.forEachRow(
+          "SELECT DISTINCT script, name FROM figures ORDER BY script, name != "
+          "'ns', name",
+          [&](const SqlStatement &Row) {
+            Columns.push_back({Row.textAt(0).str(), Row.textAt(1).str()});
+          }))
+    return E;
   std::string SQL;
   raw_string_ostream OS(SQL);
   writeFigureViews(Columns, OS);
@@ -194,22 +183,19 @@ Error Database::addResults(ArrayRef<ScriptResult> Results) {
 }
 
 Expected<std::vector<int64_t>> Database::done(const Sweep &S) {
-  const Engine E(S);
-  Expected<SqlStatement> Rows =
-      C.prepare("SELECT unit FROM units ORDER BY unit");
-  if (!Rows)
-    return Rows.takeError();
+  const Engine Units(S);
   std::vector<int64_t> Done;
   int64_t Points = 0;
-  Expected<bool> HasRow = C.next(*Rows);
-  for (; HasRow && *HasRow; HasRow = C.next(*Rows)) {
-    const int64_t Unit = Done.emplace_back(Rows->numberAt(0));
-    if (Unit < 0 || Unit >= E.units() || !S.Of.has(Unit))
-      return C.failure("is damaged: it has a unit " + Twine(Unit));
-    Points += E.pointsOf(Unit);
-  }
-  if (!HasRow)
-    return HasRow.takeError();
+  if (Error E = C.forEachRow(
+          "SELECT unit FROM units ORDER BY unit",
+          [&](const SqlStatement &Row) -> Error {
+            const int64_t Unit = Done.emplace_back(Row.numberAt(0));
+            if (Unit < 0 || Unit >= Units.units() || !S.Of.has(Unit))
+              return C.failure("is damaged: it has a unit " + Twine(Unit));
+            Points += Units.pointsOf(Unit);
+            return Error::success();
+          }))
+    return E;
   Expected<int64_t> Found = countPoints(C);
   if (!Found)
     return Found.takeError();
@@ -305,38 +291,30 @@ Expected<std::vector<int64_t>> chooseRows(Connection &C, Chooser &To) {
   std::string SQL = "SELECT id";
   for (const Goal &G : To.choice().By)
     SQL += ", metrics." + quotedName(G.Metric);
-  Expected<SqlStatement> Rows =
-      C.prepare(SQL + ", ifnull(fits, 1) FROM metrics");
-  if (!Rows)
-    return Rows.takeError();
   std::vector<Chooser::Point> Points;
-  Expected<bool> HasRow = C.next(*Rows);
-  for (; HasRow && *HasRow; HasRow = C.next(*Rows)) {
-    int Column = 0;
-    Points.push_back(To.pointOf(
-        Rows->numberAt(0), [&](size_t) { return Rows->numberAt(++Column); }));
-  }
-  if (!HasRow)
-    return HasRow.takeError();
+  if (Error E = C.forEachRow(
+          SQL + ", ifnull(fits, 1) FROM metrics", [&](const SqlStatement &Row) {
+            int Column = 0;
+            Points.push_back(To.pointOf(Row.numberAt(0), [&](size_t) {
+              return Row.numberAt(++Column);
+            }));
+          }))
+    return E;
   return To.add(std::move(Points));
 }
 
 Expected<std::vector<Chooser::Point>> Database::best() {
-  Expected<SqlStatement> Rows =
-      C.prepare("SELECT best, equal, best_value, best_time FROM units WHERE "
-                "best IS NOT NULL");
-  if (!Rows)
-    return Rows.takeError();
   std::vector<Chooser::Point> Points;
-  Expected<bool> HasRow = C.next(*Rows);
-  for (; HasRow && *HasRow; HasRow = C.next(*Rows)) {
-    Points.push_back(
-        {Rows->numberAt(0), {Rows->numberAt(2)}, Rows->numberAt(1)});
-    if (!Rows->isNull(3))
-      Points.back().Values.push_back(Rows->numberAt(3));
-  }
-  if (!HasRow)
-    return HasRow.takeError();
+  if (Error E = C.forEachRow(
+          "SELECT best, equal, best_value, best_time FROM units WHERE best IS "
+          "NOT NULL",
+          [&](const SqlStatement &Row) {
+            Points.push_back(
+                {Row.numberAt(0), {Row.numberAt(2)}, Row.numberAt(1)});
+            if (!Row.isNull(3))
+              Points.back().Values.push_back(Row.numberAt(3));
+          }))
+    return E;
   return Points;
 }
 
@@ -345,34 +323,28 @@ Expected<std::vector<int64_t>> Database::choose(Chooser &To) {
 }
 
 Expected<std::vector<int64_t>> Database::kept() {
-  Expected<SqlStatement> Rows = C.prepare("SELECT id FROM metrics ORDER BY id");
-  if (!Rows)
-    return Rows.takeError();
   std::vector<int64_t> Points;
-  Expected<bool> HasRow = C.next(*Rows);
-  for (; HasRow && *HasRow; HasRow = C.next(*Rows))
-    Points.push_back(Rows->numberAt(0));
-  if (!HasRow)
-    return HasRow.takeError();
+  if (Error E = C.forEachRow(
+          "SELECT id FROM metrics ORDER BY id",
+          [&](const SqlStatement &Row) { Points.push_back(Row.numberAt(0)); }))
+    return E;
   return Points;
 }
 
 Expected<std::map<RejectionCause, Rejection>> Database::rejections() {
-  Expected<SqlStatement> Rows =
-      C.prepare("SELECT slug, key, count, example FROM rejections");
-  if (!Rows)
-    return Rows.takeError();
   std::map<RejectionCause, Rejection> Out;
-  Expected<bool> HasRow = C.next(*Rows);
-  for (; HasRow && *HasRow; HasRow = C.next(*Rows)) {
-    const std::optional<diag::Id> Id = findDiagnostic(Rows->textAt(0));
-    if (!Id)
-      return C.failure("names the diagnostic `" + Rows->textAt(0) +
-                       "`, which there is not");
-    Out[{*Id, Rows->textAt(1).str()}] = {Rows->numberAt(2), Rows->numberAt(3)};
-  }
-  if (!HasRow)
-    return HasRow.takeError();
+  if (Error E = C.forEachRow(
+          "SELECT slug, key, count, example FROM rejections",
+          [&](const SqlStatement &Row) -> Error {
+            const std::optional<diag::Id> Id = findDiagnostic(Row.textAt(0));
+            if (!Id)
+              return C.failure("names the diagnostic `" + Row.textAt(0) +
+                               "`, which there is not");
+            Out[{*Id, Row.textAt(1).str()}] = {Row.numberAt(2),
+                                               Row.numberAt(3)};
+            return Error::success();
+          }))
+    return E;
   return Out;
 }
 

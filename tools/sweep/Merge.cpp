@@ -9,21 +9,13 @@ using namespace llvm;
 
 namespace foretrace::sweep {
 
-/// The table `sweep`.
-static Expected<StringMap<std::string>> readFacts(StringRef Path) {
+/// The table `sweep` of a shard.
+static Expected<StringMap<std::string>> readShardFacts(StringRef Path) {
   Expected<Connection> C = openToRead(Path);
   if (!C)
     return C.takeError();
-  Expected<SqlStatement> Rows = C->prepare("SELECT name, value FROM sweep");
-  if (!Rows)
-    return Rows.takeError();
-  StringMap<std::string> Facts;
-  Expected<bool> HasRow = C->next(*Rows);
-  for (; HasRow && *HasRow; HasRow = C->next(*Rows))
-    Facts[Rows->textAt(0)] = Rows->textAt(1).str();
-  if (!HasRow)
-    return HasRow.takeError();
-  if (!Facts.contains("shard"))
+  Expected<StringMap<std::string>> Facts = readFacts(*C);
+  if (Facts && !Facts->contains("shard"))
     return createStringError("`" + Path + "`: does not say which shard it is");
   return Facts;
 }
@@ -64,18 +56,14 @@ static Error fill(Connection &C, ArrayRef<std::string> Shards) {
     if (!Attach->change())
       return C.failure("cannot read `" + Path + "`");
     if (Index == 0) {
-      Expected<SqlStatement> Tables =
-          C.prepare("SELECT sql FROM shard.sqlite_master WHERE sql NOT NULL "
-                    "ORDER BY rowid");
-      if (!Tables)
-        return Tables.takeError();
       std::string Create;
-      Expected<bool> HasRow = C.next(*Tables);
-      for (; HasRow && *HasRow; HasRow = C.next(*Tables))
-        Create += (Tables->textAt(0) + ";\n").str();
-      if (!HasRow)
-        return HasRow.takeError();
-      *Tables = SqlStatement();
+      if (Error E = C.forEachRow(
+              "SELECT sql FROM shard.sqlite_master WHERE sql NOT NULL "
+              "ORDER BY rowid",
+              [&](const SqlStatement &Table) {
+                Create += (Table.textAt(0) + ";\n").str();
+              }))
+        return E;
       if (Error E = C.run(
               Create + "INSERT INTO sweep SELECT * FROM shard.sweep; UPDATE "
                        "sweep SET value = '1/1' WHERE name = 'shard'; INSERT "
@@ -138,7 +126,7 @@ Error Database::merge(ArrayRef<std::string> Shards, StringRef To) {
     return createStringError("`" + To + "`: is there already");
   StringMap<std::string> First, Seen;
   for (const auto &[Index, Path] : enumerate(Shards)) {
-    Expected<StringMap<std::string>> Facts = readFacts(Path);
+    Expected<StringMap<std::string>> Facts = readShardFacts(Path);
     if (!Facts)
       return Facts.takeError();
     if (Index == 0)

@@ -94,7 +94,7 @@ Error PlotData::readColumns() {
 }
 
 Error PlotData::readAxisValues() {
-  return forEachRow(
+  return C.forEachRow(
       "SELECT axis, value FROM axis_values ORDER BY axis, position",
       [&](const SqlStatement &Row) -> Error {
         const auto Index = static_cast<size_t>(Row.numberAt(0));
@@ -133,18 +133,6 @@ Error PlotData::checkColumn(StringRef Name) {
       *Axis->firstWord() + "`; numbers are " + join(Numeric, ", "));
 }
 
-Error PlotData::forEachRow(const Twine &SQL,
-                           function_ref<Error(const SqlStatement &)> Take) {
-  Expected<SqlStatement> Rows = C.prepare(SQL);
-  if (!Rows)
-    return Rows.takeError();
-  Expected<bool> HasRow = C.next(*Rows);
-  for (; HasRow && *HasRow; HasRow = C.next(*Rows))
-    if (Error E = Take(*Rows))
-      return E;
-  return HasRow.takeError();
-}
-
 std::string PlotData::selectPlaces() const {
   return "SELECT id, " + quoted(Of.X, '"') + ", " + quoted(Of.Y, '"') +
          " FROM " + View.str() + " WHERE typeof(" + quoted(Of.X, '"') +
@@ -154,13 +142,12 @@ std::string PlotData::selectPlaces() const {
 /// From left to right a point is on the front if it is lower than all before.
 Expected<PlotData::Front> PlotData::findFront() {
   Front F;
-  Error E = forEachRow(
+  Error E = C.forEachRow(
       selectPlaces() + " ORDER BY 2, 3, 1", [&](const SqlStatement &Row) {
         const int64_t X = Row.numberAt(1), Y = Row.numberAt(2);
         if (F.Corners.empty() || Y < F.Corners.rbegin()->second.Y)
           F.Corners[X] = {Y, Row.numberAt(0)};
         ++F.Accepted;
-        return Error::success();
       });
   if (E)
     return E;
@@ -212,7 +199,7 @@ Error PlotData::write(raw_ostream &OS) {
 /// point, which a param can cause: then `fits` can't be computed from one
 /// value.
 Error PlotData::writeUsableMemory(json::OStream &J) {
-  return forEachRow(
+  return C.forEachRow(
       "SELECT value FROM sweep WHERE name = 'usable_memory' AND value != '' "
       "AND NOT EXISTS (SELECT 1 FROM metrics WHERE fits IS NOT (peak <= CAST("
       "value AS INTEGER)))",
@@ -220,19 +207,17 @@ Error PlotData::writeUsableMemory(json::OStream &J) {
         int64_t Bytes;
         if (to_integer(Row.textAt(0), Bytes))
           J.attribute("usable_memory", exact(Bytes));
-        return Error::success();
       });
 }
 
 Error PlotData::writeSweep(json::OStream &J) {
   if (Error E = writeUsableMemory(J))
     return E;
-  return forEachRow(
+  return C.forEachRow(
       "SELECT name, value FROM sweep WHERE name IN ('command', 'job', "
       "'points') ORDER BY name",
       [&](const SqlStatement &Row) {
         J.attribute(json::fixUTF8(Row.textAt(0)), json::fixUTF8(Row.textAt(1)));
-        return Error::success();
       });
 }
 
@@ -257,7 +242,7 @@ Error PlotData::writePoints(const Front &F, json::OStream &J) {
   if (!Whole)
     return Whole.takeError();
   int64_t Others = 0;
-  return forEachRow(
+  return C.forEachRow(
       selectPlaces() + " ORDER BY 1", [&](const SqlStatement &Place) -> Error {
         const int64_t Id = Place.numberAt(0), X = Place.numberAt(1);
         const bool IsOnFront = F.has(X, Place.numberAt(2));
@@ -326,17 +311,16 @@ void PlotData::writeAxes(json::OStream &J) const {
 }
 
 Error PlotData::writeRejections(json::OStream &J) {
-  return forEachRow("SELECT slug, key, count, example FROM rejections "
-                    "ORDER BY count DESC, slug, key",
-                    [&](const SqlStatement &Row) {
-                      J.object([&] {
-                        J.attribute("slug", json::fixUTF8(Row.textAt(0)));
-                        J.attribute("key", json::fixUTF8(Row.textAt(1)));
-                        J.attribute("count", exact(Row.numberAt(2)));
-                        J.attribute("example", exact(Row.numberAt(3)));
+  return C.forEachRow("SELECT slug, key, count, example FROM rejections "
+                      "ORDER BY count DESC, slug, key",
+                      [&](const SqlStatement &Row) {
+                        J.object([&] {
+                          J.attribute("slug", json::fixUTF8(Row.textAt(0)));
+                          J.attribute("key", json::fixUTF8(Row.textAt(1)));
+                          J.attribute("count", exact(Row.numberAt(2)));
+                          J.attribute("example", exact(Row.numberAt(3)));
+                        });
                       });
-                      return Error::success();
-                    });
 }
 
 } // namespace foretrace::sweep

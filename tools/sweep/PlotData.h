@@ -53,10 +53,6 @@ private:
   llvm::Error checkColumn(llvm::StringRef Name);
   llvm::Expected<Front> findFront();
 
-  /// Hands each row that \p SQL finds to \p Take, until that fails.
-  llvm::Error
-  forEachRow(const llvm::Twine &SQL,
-             llvm::function_ref<llvm::Error(const SqlStatement &)> Take);
   /// SQL for the number of each point, x and y.
   std::string selectPlaces() const;
   llvm::Error writeSweep(llvm::json::OStream &J);

@@ -46,19 +46,25 @@ std::vector<std::string> metricColumns(const SweepSpec &S) {
   return Columns;
 }
 
+Expected<StringMap<std::string>> readFacts(Connection &C) {
+  StringMap<std::string> Facts;
+  if (Error E = C.forEachRow("SELECT name, value FROM sweep",
+                             [&](const SqlStatement &Row) {
+                               Facts[Row.textAt(0)] = Row.textAt(1).str();
+                             }))
+    return E;
+  return Facts;
+}
+
 Expected<std::vector<std::string>> readMetrics(Connection &C,
                                                StringRef Schema) {
-  Expected<SqlStatement> Rows =
-      C.prepare("SELECT name FROM pragma_table_info('metrics', " +
-                quoted(Schema, '\'') + ") WHERE name != 'id'");
-  if (!Rows)
-    return Rows.takeError();
   std::vector<std::string> Columns;
-  Expected<bool> HasRow = C.next(*Rows);
-  for (; HasRow && *HasRow; HasRow = C.next(*Rows))
-    Columns.push_back(quotedName(Rows->textAt(0)));
-  if (!HasRow)
-    return HasRow.takeError();
+  if (Error E = C.forEachRow("SELECT name FROM pragma_table_info('metrics', " +
+                                 quoted(Schema, '\'') + ") WHERE name != 'id'",
+                             [&](const SqlStatement &Row) {
+                               Columns.push_back(quotedName(Row.textAt(0)));
+                             }))
+    return E;
   return Columns;
 }
 

@@ -42,6 +42,8 @@ std::string quotedName(llvm::StringRef Name);
 /// The columns of the table `metrics` after the first one: those of
 /// `allFigures`, then those of the sweep.
 std::vector<std::string> metricColumns(const SweepSpec &S);
+/// Returns the rows of the table `sweep`, values by name.
+llvm::Expected<llvm::StringMap<std::string>> readFacts(Connection &C);
 /// Returns the metrics of the file \p Schema of \p C.
 llvm::Expected<std::vector<std::string>>
 readMetrics(Connection &C, llvm::StringRef Schema = "main");
