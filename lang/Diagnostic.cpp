@@ -61,6 +61,12 @@ size_t numArguments(diag::Id Id) {
   return Count;
 }
 
+const Diagnostic *DiagnosticEngine::firstError() const {
+  const auto It = llvm::find_if(
+      All, [](const Diagnostic &D) { return D.Level == Severity::Error; });
+  return It == All.end() ? nullptr : &*It;
+}
+
 DiagnosticBuilder DiagnosticEngine::add(SourceRange Range, diag::Id Id) {
   const DiagnosticInfo &Info = getDiagnosticInfo(Id);
   Severity Level = Info.Level;

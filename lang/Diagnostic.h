@@ -267,6 +267,8 @@ public:
   unsigned errorCount() const { return count(Severity::Error); }
   /// In the order they were reported.
   llvm::ArrayRef<Diagnostic> diagnostics() const { return All; }
+  /// Returns the error that was reported first, or null if none was.
+  const Diagnostic *firstError() const;
 
 private:
   friend class DiagnosticBuilder;

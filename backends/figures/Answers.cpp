@@ -22,10 +22,7 @@ forEachBlock(llvm::function_ref<void(const Backend &, const ir::EmitSpec &,
 
 /// `the product of ... exceeds 2^63 [size-overflow]`.
 static std::string firstError(const DiagnosticEngine &Diags) {
-  const auto First =
-      llvm::find_if(Diags.diagnostics(), [](const Diagnostic &D) {
-        return D.Level == Severity::Error;
-      });
+  const Diagnostic *First = Diags.firstError();
   return First->text() + " [" + getDiagnosticInfo(First->Id).Slug.str() + "]";
 }
 

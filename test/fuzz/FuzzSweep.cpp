@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   const int64_t Step = std::max<int64_t>(1, S.Space.size() / MaxPoints);
   for (int64_t Point = 0; Point < S.Space.size(); Point += Step) {
     const sweep::PointVerdict V = sweep::judge(Session, S, Point);
-    if (V.Metrics.empty() == (sweep::firstError(V) == nullptr))
+    if (V.Metrics.empty() == (V.Job.engine().firstError() == nullptr))
       std::abort();
     Session.forget(V.Job);
   }

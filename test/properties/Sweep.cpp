@@ -29,7 +29,7 @@ static Tally compileAll(const Sweep &S, Compiler &Session) {
   for (int64_t Point = 0; Point < S.Space.size(); ++Point) {
     const PointVerdict V = judge(Session, S, Point);
     if (V.Metrics.empty()) {
-      ++Out.Rejected[reasonOf(*firstError(V))].Count;
+      ++Out.Rejected[reasonOf(*V.Job.engine().firstError())].Count;
     } else {
       Out.Accepted.push_back(Point);
       for (const auto &[Of, Value] : llvm::zip_equal(Out.Metrics, V.Metrics))

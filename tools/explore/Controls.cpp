@@ -179,12 +179,8 @@ std::vector<Candidate> tryCandidates(LiveJob &Job, const JobVariant &V,
     const VariantJob Varied(Job, Changed, DiagnosticEngine().cloneForTrial());
     Candidate Tried{Value, ""};
     if (!Varied->program({ir::Fact::Complete})) {
-      const auto Errors =
-          make_filter_range(Varied->diagnostics(), [](const Diagnostic &D) {
-            return D.Level == Severity::Error;
-          });
-      Tried.WhyNot =
-          Errors.empty() ? "the job is refused" : Errors.begin()->text();
+      const Diagnostic *First = Varied->engine().firstError();
+      Tried.WhyNot = First ? First->text() : "the job is refused";
     }
     All.push_back(std::move(Tried));
   }

@@ -19,10 +19,8 @@ StringRef FoundLayout::find(StringRef Key) const {
 }
 
 Error firstError(const DiagnosticEngine &Diags) {
-  for (const Diagnostic &D : Diags.diagnostics())
-    if (D.Level == Severity::Error)
-      return createStringError(D.text());
-  return createStringError("it can't be compiled");
+  const Diagnostic *First = Diags.firstError();
+  return createStringError(First ? First->text() : "it can't be compiled");
 }
 
 /// Returns why most of the points are refused.
@@ -35,7 +33,7 @@ static std::string refusalOf(Compiler &Session, const sweep::Sweep &S,
   if (Most == Done.Rejected.end())
     return "no layout is legal";
   const sweep::PointVerdict V = sweep::judge(Session, S, Most->second.Example);
-  const Diagnostic *First = sweep::firstError(V);
+  const Diagnostic *First = V.Job.engine().firstError();
   return "no layout is legal: " + (First ? First->text() : "it is refused");
 }
 

@@ -357,7 +357,7 @@ void printReasons(Compiler &Session, const Sweep &S, const Summary &Of,
   for (const auto &[Why, R] :
        ArrayRef(Rows).take_front(std::min(Most, Rows.size()))) {
     const PointVerdict V = judge(Session, S, R.Example);
-    const Diagnostic *First = firstError(V);
+    const Diagnostic *First = V.Job.engine().firstError();
     std::string Nearest;
     for (const Diagnostic &Note :
          First ? First->Notes : std::vector<Diagnostic>())

@@ -159,13 +159,6 @@ PointVerdict judge(Compiler &Session, const Sweep &S, int64_t Point) {
   return V;
 }
 
-const Diagnostic *firstError(const PointVerdict &V) {
-  const ArrayRef<Diagnostic> All = V.Job.diagnostics();
-  const auto *It = find_if(
-      All, [](const Diagnostic &D) { return D.Level == Severity::Error; });
-  return It == All.end() ? nullptr : It;
-}
-
 void printMetrics(const Sweep &S, ArrayRef<int64_t> Metrics, bool IsExact,
                   raw_ostream &OS) {
   for (const auto &[Number, Info] : zip(Metrics, allMetrics(S.Space.spec())))

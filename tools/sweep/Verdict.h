@@ -28,9 +28,6 @@ struct PointVerdict {
 };
 PointVerdict judge(Compiler &Session, const Sweep &S, int64_t Point);
 
-/// Returns the first diagnostic of a point that is an error; null without one.
-const Diagnostic *firstError(const PointVerdict &V);
-
 /// A line for each metric that is not 0.
 void printMetrics(const Sweep &S, llvm::ArrayRef<int64_t> Metrics, bool IsExact,
                   llvm::raw_ostream &OS);

@@ -17,13 +17,6 @@ Worker::Worker(const Sweep &S, const AxisOrder &P)
       Passes(pipelineFor(factsOfMetrics(S.Space.spec()))),
       HasEffect(P.Inner.size()) {}
 
-/// Returns the first error.
-static diag::Id firstError(ArrayRef<Diagnostic> Diags) {
-  return find_if(Diags,
-                 [](const Diagnostic &D) { return D.Level == Severity::Error; })
-      ->Id;
-}
-
 /// Reads the job of a combination of the outer axes; the inner ones are stated,
 /// with whatever value.
 void Worker::read(int64_t OuterPoint) {
@@ -63,7 +56,7 @@ void Worker::read(int64_t OuterPoint) {
     Base = *Stated;
   } else {
     Base.reset();
-    Refused = RejectionCause{firstError(Job.diagnostics()), ""};
+    Refused = RejectionCause{Job.engine().firstError()->Id, ""};
   }
   Session->forget(Job);
 }
@@ -235,8 +228,7 @@ void Worker::compile(size_t Row) {
   const auto First = static_cast<uint32_t>(Row);
   Left.erase(Left.begin());
   if (!IsLegal) {
-    addRejected(Out.Rejected[{firstError(Diags.diagnostics()), ""}],
-                Block.Ids[First]);
+    addRejected(Out.Rejected[{Diags.firstError()->Id, ""}], Block.Ids[First]);
     return;
   }
   HasEffect.assign(HasEffect.size(),
