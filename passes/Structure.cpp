@@ -73,15 +73,6 @@ std::optional<Structure> Structure::of(const Program &Given) {
   for (const Axis A : allAxes())
     Wanted.push_back(sizeOf(S.P, A));
   S.Legality = ExprCode(S.P.Sizes, Wanted);
-  Wanted.clear();
-  for (const Stage &Of : S.P.Stages) {
-    S.Firsts.push_back(Wanted.size());
-#define STAGE_TOTAL(MEMBER, ...) Wanted.push_back(Of.Totals.MEMBER.Id);
-#include "ir/model/Totals.def"
-    for (const GroupBytes &G : Of.Totals.Messages)
-      Wanted.push_back(G.Size.Id);
-  }
-  S.Figures = ExprCode(S.P.Sizes, Wanted);
   return S;
 }
 
@@ -179,19 +170,9 @@ const std::vector<int64_t> *StageSplitter::find(const SplitNumbers &Of,
   return It->second ? &*It->second : nullptr;
 }
 
-StructureRow::StructureRow(const Structure &S, const ExprCode &Of,
-                           std::shared_ptr<StageSplits> Known)
-    : S(S), Of(Of), Stages(S, Of, std::move(Known)), Legality(S.legality()),
-      Figures(Of) {}
-
-bool StructureRow::set(Key K, int64_t Value) {
-  const auto InLegality = S.legality().findLeaf(K);
-  const auto InFigures = Of.findLeaf(K);
-  if (InLegality)
-    Legality.set(*InLegality, Value);
-  if (InFigures)
-    Figures.set(*InFigures, Value);
-  return InLegality || InFigures;
+void StructureRow::set(Key K, int64_t Value) {
+  if (const auto Leaf = S.legality().findLeaf(K))
+    Legality.set(*Leaf, Value);
 }
 
 /// The first of \p Checks that the jobs of \p Legality do not pass, as a row of
@@ -217,25 +198,6 @@ Verdict StructureRow::check() {
   Legality.restart();
   Violated = findViolated(S.program().Checks, Legality);
   return verdictOf(S, Violated);
-}
-
-Verdict StructureRow::run() {
-  if (const Verdict V = check(); V != Verdict::Accepted)
-    return V;
-  SplitNumbers Numbers;
-  MeshNumbers M;
-  size_t Result = S.program().Checks.size();
-  for (int64_t &N : Numbers)
-    N = Legality.value(Result++);
-  for (int64_t &N : M)
-    N = Legality.value(Result++);
-  const std::vector<int64_t> *Counts = Stages.find(Numbers, M);
-  if (!Counts)
-    return Verdict::Foreign;
-  for (const auto &[Leaf, Value] : llvm::zip_equal(Stages.leaves(), *Counts))
-    Figures.set(Leaf, Value);
-  Figures.restart();
-  return Figures.run() ? Verdict::Accepted : Verdict::Overflow;
 }
 
 StructureColumns::StructureColumns(const Structure &S, const ExprCode &Of,

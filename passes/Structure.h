@@ -25,18 +25,12 @@ public:
   bool isRefusal() const;
   /// Results: the checks of the program, then SplitNumbers and MeshNumbers.
   const ir::ExprCode &legality() const { return Legality; }
-  /// Results: of each kind of stage those of ir/model/Totals.def, then the
-  /// bytes of its groups in the order of ir::StageTotals.
-  const ir::ExprCode &figures() const { return Figures; }
-  /// Returns the index of the first result of a kind of stage.
-  size_t firstFigure(size_t Kind) const { return Firsts[Kind]; }
 
 private:
   Structure(const ir::Program &P) : P(P) {}
 
   ir::Program P;
-  ir::ExprCode Legality, Figures;
-  std::vector<size_t> Firsts;
+  ir::ExprCode Legality;
 };
 
 /// The numbers that decide how a job is split over stages, in the order of
@@ -101,32 +95,24 @@ enum class Verdict : unsigned char {
   Foreign,  ///< the job has another structure
 };
 
-/// Evaluates jobs of a structure, which must outlive it, one after the other.
+/// Checks jobs of a structure, which must outlive it, one after the other.
 /// Keys that are not set keep their value.
 class StructureRow {
 public:
-  /// For \p Of, the figures of \p S or others of its program.
-  StructureRow(
-      const Structure &S, const ir::ExprCode &Of,
-      std::shared_ptr<StageSplits> Known = std::make_shared<StageSplits>());
+  explicit StructureRow(const Structure &S) : S(S), Legality(S.legality()) {}
 
-  /// Returns whether the structure has the key as a number of its own.
-  bool set(ir::Key K, int64_t Value);
-  Verdict run();
+  /// Sets a key, if checks read it.
+  void set(ir::Key K, int64_t Value);
   /// Returns the verdict of the checks, without the figures: an accepted job
   /// may still be foreign, or have a figure beyond 2^63.
   Verdict check();
   /// Returns the first check that a rejected job does not pass. The compiler
   /// reports the same check first.
   size_t violated() const { return Violated; }
-  /// Returns a figure of an accepted job.
-  int64_t figure(size_t Result) { return Figures.value(Result); }
 
 private:
   const Structure &S;
-  const ir::ExprCode &Of;
-  StageSplitter Stages;
-  ir::RowEvaluator Legality, Figures;
+  ir::RowEvaluator Legality;
   size_t Violated = 0;
 };
 
@@ -142,7 +128,7 @@ class StructureColumns {
 public:
   static constexpr size_t BlockSize = ir::ColumnEvaluator::BlockSize;
 
-  /// For \p Of, the figures of \p S or others of its program.
+  /// For \p Of, figures of the program of \p S.
   StructureColumns(
       const Structure &S, const ir::ExprCode &Of,
       std::shared_ptr<StageSplits> Known = std::make_shared<StageSplits>(),

@@ -70,8 +70,9 @@ private:
   /// A structure, those who evaluate it, and what blocks are yet to be asked.
   struct Entry {
     explicit Entry(Structure Made)
-        : S(std::move(Made)), Row(S, S.figures()), Columns(S, S.figures()) {}
+        : S(std::move(Made)), Code(totalsOf(S)), Row(S), Columns(S, Code) {}
     Structure S;
+    const ExprCode Code;
     StructureRow Row;
     StructureColumns Columns;
     std::vector<std::vector<int64_t>> Rows;    ///< numbers of its jobs
@@ -85,7 +86,7 @@ private:
   std::string textOf(const Program &P) const;
   bool checkBlocks(Entry &E);
   void setRow(Entry &E, const Spec &S);
-  static std::vector<int64_t> figuresOf(const Program &P);
+  static ExprCode totalsOf(const Structure &S);
   bool fail(const llvm::Twine &What, const Spec &S);
 
   const Spec Base;
@@ -106,24 +107,22 @@ static bool compile(Program &P, DiagnosticEngine &Diags) {
          !Diags.hasErrors();
 }
 
-/// What the compiler reports first of a job that it refuses.
-static diag::Id firstError(const DiagnosticEngine &Diags) {
-  return llvm::find_if(
-             Diags.diagnostics(),
-             [](const Diagnostic &D) { return D.Level == Severity::Error; })
-      ->Id;
-}
-
-std::vector<int64_t> Checker::figuresOf(const Program &P) {
-  std::vector<int64_t> Out;
+/// Returns the figures of each kind of stage.
+static std::vector<ExprId> figuresOf(const Program &P) {
+  std::vector<ExprId> Out;
   for (const Stage &S : P.Stages) {
-#define STAGE_TOTAL(MEMBER, ...)                                               \
-  Out.push_back(P.Sizes.value(S.Totals.MEMBER.Id));
+#define STAGE_TOTAL(MEMBER, ...) Out.push_back(S.Totals.MEMBER.Id);
 #include "ir/model/Totals.def"
     for (const GroupBytes &G : S.Totals.Messages)
-      Out.push_back(P.Sizes.value(G.Size.Id));
+      Out.push_back(G.Size.Id);
   }
   return Out;
+}
+
+ExprCode Checker::totalsOf(const Structure &S) {
+  if (S.isRefusal())
+    return {};
+  return {S.program().Sizes, figuresOf(S.program())};
 }
 
 bool Checker::fail(const llvm::Twine &What, const Spec &S) {
@@ -135,10 +134,6 @@ bool Checker::fail(const llvm::Twine &What, const Spec &S) {
   }
   llvm::errs() << '\n';
   return false;
-}
-
-static size_t countFigures(const Structure &S) {
-  return S.figures().results().size();
 }
 
 /// Returns the base, then a random job or one that differs from one with a
@@ -210,22 +205,35 @@ bool Checker::checkOne() {
     for (const Axis &A : Axes) {
       const Field &F = *A.Find(const_cast<Spec &>(S));
       E->Row.set(keyOf(S, F), F.Value);
+      if (auto Column = E->Columns.column(keyOf(S, F)); !Column.empty())
+        Column.front() = F.Value;
       Numbers.push_back(F.Value);
     }
-    const Verdict V = E->Row.run();
+    E->Columns.run(1);
+    const Verdict V = E->Columns.verdict(0);
+    // Whether it has the same stages, and what overflows, figures decide.
+    const Verdict Checked = E->Row.check();
+    if (Checked != V && Checked != Verdict::Accepted)
+      return fail("a row judges otherwise", S);
     if (V == Verdict::Foreign)
       continue;
+    if (E->Columns.violated(0) != E->Row.violated())
+      return fail("a row finds another reason", S);
     E->Rows.push_back(std::move(Numbers));
     std::vector<int64_t> &Figures = E->Figures.emplace_back();
     E->Violated.push_back(E->Row.violated());
     if (V == Verdict::Accepted) {
       ++Accepted;
-      for (size_t I = 0; I < countFigures(E->S); ++I)
-        Figures.push_back(E->Row.figure(I));
       if (!IsLegal)
         return fail("accepted, but refused by the compiler", S);
-      if (Figures != figuresOf(P))
-        return fail("other figures than the compiler's", S);
+      const std::vector<ExprId> Expected = figuresOf(P);
+      if (Expected.size() != E->Code.results().size())
+        return fail("other kinds of stages than the compiler's", S);
+      for (const auto &[I, Of] : llvm::enumerate(Expected)) {
+        Figures.push_back(E->Columns.figure(0, I));
+        if (Figures.back() != P.Sizes.value(Of))
+          return fail("other figures than the compiler's", S);
+      }
       return true;
     }
     ++Rejected;
@@ -237,10 +245,10 @@ bool Checker::checkOne() {
       return fail("refused for `" + getDiagnosticInfo(Reason).Slug +
                       "`, but compiled",
                   S);
-    if (firstError(Diags) != Reason)
+    if (Diags.firstError()->Id != Reason)
       return fail("refused for `" + getDiagnosticInfo(Reason).Slug +
                       "`, but by the compiler for `" +
-                      getDiagnosticInfo(firstError(Diags)).Slug + "`",
+                      getDiagnosticInfo(Diags.firstError()->Id).Slug + "`",
                   S);
     return true;
   }
@@ -254,10 +262,10 @@ bool Checker::checkOne() {
   return true;
 }
 
-/// What rows said, blocks say too.
+/// What jobs alone gave, blocks give too.
 bool Checker::checkBlocks(Entry &E) {
   // Where a number was that nothing more reads, there is place for another.
-  const ExprCode &Code = E.S.figures();
+  const ExprCode &Code = E.Code;
   if (Code.slots() > Code.leaves().size() + Code.constants().size() +
                          Code.results().size() + Code.steps().size() / 2)
     return fail("slots are not used again", Base);

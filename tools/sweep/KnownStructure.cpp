@@ -48,7 +48,7 @@ KnownStructure::KnownStructure(Structure Made, const Sweep &S,
                                std::shared_ptr<StageSplits> Splits,
                                const ColumnStorage &In)
     : Of(std::move(Made)), Figures(figuresOf(Of, S, JobKeys, Lacks)),
-      Columns(Of, Figures, Splits, In), Row(Of, Figures, std::move(Splits)),
+      Columns(Of, Figures, std::move(Splits), In), Row(Of),
       Violated(Of.program().Checks.size()) {
   const std::vector<size_t> Depths =
       depthsOf(Of.program().Sizes, [&](ir::Key K) {
