@@ -1,25 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/schedule/Figures.h"
+#include "analysis/InFlight.h"
 #include <algorithm>
 
 using namespace foretrace;
 using namespace foretrace::ir;
 using namespace foretrace::schedule;
-
-/// Follows what a stage keeps.
-static void findPeaks(StageFigures &Of) {
-  int64_t UntilWeights = 0, UntilInputs = 0;
-  for (const Span &At : Of.Spans)
-    for (const Action &A : At.Steps) {
-      const bool IsForward = A.Kind == ActionKind::Forward;
-      UntilWeights += IsForward - (A.Kind == ActionKind::Backward ||
-                                   A.Kind == ActionKind::BackwardWeight);
-      UntilInputs += IsForward - (A.Kind == ActionKind::Backward ||
-                                  A.Kind == ActionKind::BackwardInput);
-      Of.PeakUntilWeights = std::max(Of.PeakUntilWeights, UntilWeights);
-      Of.PeakUntilInputs = std::max(Of.PeakUntilInputs, UntilInputs);
-    }
-}
 
 schedule::PipelineFigures::PipelineFigures(const Program &P, StepTime Time)
     : Time(Time) {
@@ -31,7 +17,8 @@ schedule::PipelineFigures::PipelineFigures(const Program &P, StepTime Time)
       if (isCompute(At.Actions.front().Kind))
         Of.Spans.push_back({At.Start, At.End, At.Actions});
     Of.Work = Run.work(Stage);
-    findPeaks(Of);
+    Of.PeakUntilWeights = peakInFlight(S, Stage, Release::WeightGradients);
+    Of.PeakUntilInputs = peakInFlight(S, Stage, Release::InputGradients);
     Work = std::max(Work, Of.Work);
     SpanBubble = std::max(SpanBubble, Of.end() - Of.start() - Of.Work);
   }
