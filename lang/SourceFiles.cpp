@@ -81,10 +81,16 @@ std::string foretrace::lineOf(const SourceFiles &Sources, SourceRange Range) {
                        Sources.locate(Range.start()).Line);
 }
 
+std::string foretrace::placeOf(const SourceFiles &Sources, SourceRange Range) {
+  if (!Range.isValid())
+    return "";
+  const auto [Line, Column] = Sources.locate(Range.start());
+  return llvm::formatv("{0}:{1}:{2}", Sources.name(Range.File), Line, Column);
+}
+
 std::string foretrace::describePlace(const SourceFiles &Sources,
                                      SourceRange Range) {
   if (Sources.isCommandLine(Range.File))
     return Sources.line(Range.start()).str();
-  return llvm::formatv("{0}:{1}", lineOf(Sources, Range),
-                       Sources.locate(Range.start()).Column);
+  return placeOf(Sources, Range);
 }

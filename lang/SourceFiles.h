@@ -75,7 +75,9 @@ private:
 
 /// Returns where a range begins, `job.fore:12`; empty if it is in no file.
 std::string lineOf(const SourceFiles &Sources, SourceRange Range);
-/// Returns where a value was given, `job.fore:12:7` or `-D key=value`.
+/// Where a range begins, `job.fore:12:7`; empty if it is written nowhere.
+std::string placeOf(const SourceFiles &Sources, SourceRange Range);
+/// Where a value was given, `job.fore:12:7` or `-D key=value`.
 std::string describePlace(const SourceFiles &Sources, SourceRange Range);
 
 } // namespace foretrace

@@ -18,10 +18,7 @@ static constexpr char Nothing[] = "-";
 
 /// Returns `job.fore:4:17`; empty for no place.
 std::string DiffWriter::placeOf(SourceRange Range) const {
-  if (!Range.isValid())
-    return "";
-  const auto [Line, Column] = Sources.locate(Range.start());
-  return llvm::formatv("{0}:{1}:{2}", Sources.name(Range.File), Line, Column);
+  return foretrace::placeOf(Sources, Range);
 }
 
 /// Returns where a key is stated, or how it came to have its value.

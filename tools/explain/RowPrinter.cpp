@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lang/RowWriter.h"
 #include "tools/explain/Printer.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 
 namespace foretrace::explain {
 
-/// Returns `job.fore:4:17`; empty for no place.
-static std::string placeOf(SourceRange Range, const SourceFiles &Sources) {
-  if (!Range.isValid())
-    return "";
-  const auto [Line, Column] = Sources.locate(Range.start());
-  return formatv("{0}:{1}:{2}", Sources.name(Range.File), Line, Column);
-}
-
-/// Prints rows without the definitions of operands, which only trees show.
+/// What operands follow from is left to trees.
 static void printRows(ArrayRef<Subject> Subjects, const SourceFiles &Sources,
                       RowFormat As, raw_ostream &OS) {
   RowWriter Rows({{"what"},
@@ -32,7 +23,7 @@ static void printRows(ArrayRef<Subject> Subjects, const SourceFiles &Sources,
       Rows.write({S.What, F.What,
                   F.Value == ir::NoValue ? "" : std::to_string(F.Value),
                   F.Unit.str(), F.From.Names, F.From.Numbers, F.From.Note,
-                  placeOf(S.Origin.Range, Sources)});
+                  placeOf(Sources, S.Origin.Range)});
 }
 
 void printCSV(ArrayRef<Subject> Subjects, const SourceFiles &Sources,

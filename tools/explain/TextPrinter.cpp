@@ -20,7 +20,6 @@ private:
   void print(const DerivedFigure &F);
   void print(const Derivation &D, unsigned Indent);
   void print(const DerivedOperand &O, unsigned Indent);
-  void printPlace(SourceRange Range);
   void printOrigin(const ir::Origin &O);
 
   const SourceFiles &Sources;
@@ -28,12 +27,6 @@ private:
 };
 
 } // namespace
-
-/// `job.fore:4:17`.
-void TextPrinter::printPlace(SourceRange Range) {
-  const auto [Line, Column] = Sources.locate(Range.start());
-  OS << Sources.name(Range.File) << ':' << Line << ':' << Column;
-}
 
 void TextPrinter::print(const DerivedOperand &O, unsigned Indent) {
   std::string Value;
@@ -49,7 +42,7 @@ void TextPrinter::print(const DerivedOperand &O, unsigned Indent) {
     if (const StringRef Text = Sources.slice(O.Range); Text != Value)
       OS << " (" << Text << ')';
     OS << " at ";
-    printPlace(O.Range);
+    OS << placeOf(Sources, O.Range);
   } else {
     OS << ", " << getName(O.Why);
   }
@@ -91,7 +84,7 @@ void TextPrinter::printOrigin(const ir::Origin &O) {
     OS << " (" << O.Rule << ')';
   if (O.Range.isValid()) {
     OS << (O.Pass.empty() ? " at " : " for ");
-    printPlace(O.Range);
+    OS << placeOf(Sources, O.Range);
   }
   if (!O.Pass.empty() || O.Range.isValid())
     OS << '\n';
