@@ -5,23 +5,7 @@
 using namespace foretrace;
 using namespace foretrace::simai;
 
-static llvm::StringRef word(Comm C) {
-  static constexpr llvm::StringLiteral Words[] = {
-#define COMM(ENUMERATOR, WORD) WORD,
-#include "backends/simai/Comms.def"
-  };
-  return Words[static_cast<unsigned>(C)];
-}
-
-static llvm::StringRef suffix(CellGroup G) {
-  static constexpr llvm::StringLiteral Suffixes[] = {
-#define GROUP(ENUMERATOR, SUFFIX) SUFFIX,
-#include "backends/simai/Comms.def"
-  };
-  return Suffixes[static_cast<unsigned>(G)];
-}
-
-/// Returns the number of rows that \p R is written as.
+/// How many rows \p R is written as.
 static int64_t shareCount(const WorkloadRow &R, int64_t LongestTime) {
   const int64_t Most =
       std::max({R.Forward.Time, R.Backward.Time, R.Update.Time, int64_t(1)});
@@ -169,9 +153,9 @@ void foretrace::simai::writeHeader(const Header &H, llvm::raw_ostream &OS) {
 }
 
 static void writeCell(const WorkloadCell &C, llvm::raw_ostream &OS) {
-  OS << C.Time << '\t' << word(C.Comm);
+  OS << C.Time << '\t' << CommWords[static_cast<size_t>(C.Comm)];
   if (C.Comm != Comm::None)
-    OS << suffix(C.Group);
+    OS << GroupSuffixes[static_cast<size_t>(C.Group)];
   OS << '\t' << C.Size << (C.IsFloat ? ".0\t" : "\t");
 }
 

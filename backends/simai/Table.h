@@ -28,6 +28,15 @@ enum class CellGroup : unsigned char {
 #define GROUP(ENUMERATOR, SUFFIX) ENUMERATOR,
 #include "backends/simai/Comms.def"
 };
+/// The words of tables, by Comm, and their suffixes, by CellGroup.
+inline constexpr llvm::StringRef CommWords[] = {
+#define COMM(ENUMERATOR, WORD) WORD,
+#include "backends/simai/Comms.def"
+};
+inline constexpr llvm::StringRef GroupSuffixes[] = {
+#define GROUP(ENUMERATOR, SUFFIX) SUFFIX,
+#include "backends/simai/Comms.def"
+};
 
 /// One of the three columns of a row.
 struct WorkloadCell {

@@ -11,15 +11,6 @@ namespace foretrace::validate {
 
 namespace {
 
-constexpr StringRef CommWords[] = {
-#define COMM(ENUMERATOR, WORD) WORD,
-#include "backends/simai/Comms.def"
-};
-constexpr StringRef Suffixes[] = {
-#define GROUP(ENUMERATOR, SUFFIX) SUFFIX,
-#include "backends/simai/Comms.def"
-};
-
 /// Where the columns are: each a time, a communication and a size.
 constexpr size_t FirstCell = 2, CellFields = 3, UpdateTime = 11;
 
@@ -48,12 +39,10 @@ private:
 
 } // namespace
 
-static StringRef getWord(simai::Comm C) {
-  return CommWords[static_cast<size_t>(C)];
-}
-
 std::string TableCell::word() const {
-  return (getWord(Comm) + Suffixes[static_cast<size_t>(Group)]).str();
+  return (simai::CommWords[static_cast<size_t>(Comm)] +
+          simai::GroupSuffixes[static_cast<size_t>(Group)])
+      .str();
 }
 
 StringRef getName(TableColumn C) {
@@ -98,7 +87,7 @@ std::optional<uint64_t> TableReader::readField(StringRef What,
 }
 
 bool TableReader::readWord(StringRef Word, TableCell &Into) {
-  for (const auto &[Comm, Known] : enumerate(CommWords)) {
+  for (const auto &[Comm, Known] : enumerate(simai::CommWords)) {
     const auto Index = static_cast<simai::Comm>(Comm);
     if (Word == Known) {
       Into.Comm = Index;
@@ -106,17 +95,19 @@ bool TableReader::readWord(StringRef Word, TableCell &Into) {
     }
     if (Index == simai::Comm::None || !Word.starts_with(Known))
       continue;
-    const auto *Suffix = find(Suffixes, Word.drop_front(Known.size()));
-    if (Suffix == std::end(Suffixes)) {
+    const auto *Suffix =
+        find(simai::GroupSuffixes, Word.drop_front(Known.size()));
+    if (Suffix == std::end(simai::GroupSuffixes)) {
       Out.report(At, diag::TableCommSuffix, Word,
-                 join(drop_begin(Suffixes), ", "));
+                 join(drop_begin(simai::GroupSuffixes), ", "));
       return false;
     }
     Into.Comm = Index;
-    Into.Group = static_cast<simai::CellGroup>(Suffix - Suffixes);
+    Into.Group = static_cast<simai::CellGroup>(Suffix - simai::GroupSuffixes);
     return true;
   }
-  Out.report(At, diag::TableCommWord, Word, join(ArrayRef(CommWords), ", "));
+  Out.report(At, diag::TableCommWord, Word,
+             join(ArrayRef(simai::CommWords), ", "));
   return false;
 }
 
