@@ -13,10 +13,7 @@ using namespace llvm;
 namespace foretrace {
 
 Error errorOf(StringRef Option, const DiagnosticEngine &Diags) {
-  const auto First = find_if(Diags.diagnostics(), [](const Diagnostic &D) {
-    return D.Level == Severity::Error;
-  });
-  return createStringError(Twine(Option) + ": " + First->text());
+  return createStringError(Twine(Option) + ": " + Diags.firstError()->text());
 }
 
 Error checkRank(const ir::Program &P, int64_t Rank) {
@@ -46,11 +43,9 @@ struct NamedCell {
 
 static Error unknown(StringRef What, StringRef Name,
                      ArrayRef<StringRef> Known) {
-  const StringRef Near = nearestWord(Name, Known);
-  return createStringError("--figure: `" + Name + "` is no " + What +
-                           (Near.empty()
-                                ? "; there are " + join(Known, ", ")
-                                : "; did you mean `" + Near.str() + "`?"));
+  return createStringError(
+      "--figure: `" + Name + "` is no " + What +
+      didYouMean(Name, Known, "; there are " + join(Known, ", ")));
 }
 
 static Expected<NamedCell> findNamed(const Figures &F, StringRef Key) {

@@ -118,6 +118,14 @@ foretrace::nearestWords(llvm::StringRef Word,
   return Names;
 }
 
+std::string foretrace::didYouMean(llvm::StringRef Word,
+                                  llvm::ArrayRef<llvm::StringRef> Candidates,
+                                  const llvm::Twine &Else) {
+  const llvm::StringRef Nearest = nearestWord(Word, Candidates);
+  return Nearest.empty() ? Else.str()
+                         : ("; did you mean `" + Nearest + "`?").str();
+}
+
 void foretrace::suggest(DiagnosticBuilder Builder, SourceRange Range,
                         llvm::StringRef Word,
                         llvm::ArrayRef<llvm::StringRef> Candidates) {

@@ -21,6 +21,11 @@ std::vector<llvm::StringRef>
 nearestWords(llvm::StringRef Word, llvm::ArrayRef<llvm::StringRef> Candidates,
              unsigned Most);
 
+/// Returns `; did you mean ...?` if one of \p Candidates is near, else \p Else.
+std::string didYouMean(llvm::StringRef Word,
+                       llvm::ArrayRef<llvm::StringRef> Candidates,
+                       const llvm::Twine &Else = "");
+
 /// Adds "did you mean" for the word at \p Range if one of \p Candidates is
 /// near, and a fix-it if the word is long enough to be sure.
 void suggest(DiagnosticBuilder Builder, SourceRange Range, llvm::StringRef Word,

@@ -32,11 +32,9 @@ static llvm::Expected<diag::Id> findWarning(StringRef Slug) {
   for (diag::Id Other : allDiagnostics())
     if (getDiagnosticInfo(Other).Level == Severity::Warning)
       Warnings.push_back(getDiagnosticInfo(Other).Slug);
-  const StringRef Nearest = nearestWord(Slug, Warnings);
-  return createStringError("`" + Slug + "` is not a warning" +
-                           (Nearest.empty()
-                                ? "; see `foretrace list diagnostics`"
-                                : "; did you mean `" + Nearest + "`?"));
+  return createStringError(
+      "`" + Slug + "` is not a warning" +
+      didYouMean(Slug, Warnings, "; see `foretrace list diagnostics`"));
 }
 
 llvm::Expected<WarningOption> foretrace::parseWarningOption(StringRef Text) {

@@ -181,11 +181,9 @@ foretrace::findPasses(llvm::ArrayRef<std::string> Names) {
     std::vector<llvm::StringRef> Known;
     for (const PassInfo &P : allPasses())
       Known.push_back(P.Name);
-    const llvm::StringRef Nearest = nearestWord(Name, Known);
-    return llvm::createStringError(
-        "`" + Name + "` is not a pass" +
-        (Nearest.empty() ? "" : "; did you mean `" + Nearest + "`?") +
-        " There are " + llvm::join(Known, ", "));
+    return llvm::createStringError("`" + Name + "` is not a pass" +
+                                   didYouMean(Name, Known) + " There are " +
+                                   llvm::join(Known, ", "));
   }
   return Passes;
 }

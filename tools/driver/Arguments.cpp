@@ -8,12 +8,6 @@ using namespace llvm;
 
 namespace foretrace::driver {
 
-std::string didYouMean(StringRef Word, ArrayRef<StringRef> Known) {
-  const StringRef Nearest = nearestWord(Word, Known);
-  return Nearest.empty() ? std::string()
-                         : "; did you mean `" + Nearest.str() + "`?";
-}
-
 std::string unknownCommand(StringRef Argument, ArrayRef<StringRef> Known) {
   const std::string What = "`" + Argument.str() + "` is not a subcommand";
   if (Argument.ends_with(".fore"))

@@ -11,10 +11,6 @@
 
 namespace foretrace::driver {
 
-/// Returns `; did you mean ...?` if one of \p Known is near, else nothing.
-std::string didYouMean(llvm::StringRef Word,
-                       llvm::ArrayRef<llvm::StringRef> Known);
-
 /// The message for a first argument that is none of the subcommands \p Known,
 /// with the one that was meant.
 std::string unknownCommand(llvm::StringRef Argument,

@@ -15,11 +15,10 @@ static Error unknownSlug(StringRef Slug) {
     if (const DiagnosticInfo &Info = getDiagnosticInfo(Id);
         Info.Level < Severity::Note)
       Known.push_back(Info.Slug);
-  const StringRef Near = nearestWord(Slug, Known);
   return createStringError(
-      "explain: `" + Slug + "` is not a diagnostic; " +
-      (Near.empty() ? "for a job, say what to explain, for example `--memory`"
-                    : "did you mean `" + Near.str() + "`?"));
+      "explain: `" + Slug + "` is not a diagnostic" +
+      didYouMean(Slug, Known,
+                 "; for a job, say what to explain, for example `--memory`"));
 }
 
 Error printDiagnostic(StringRef Slug, raw_ostream &OS) {

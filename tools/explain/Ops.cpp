@@ -85,9 +85,7 @@ Error NameList::unknown(StringRef What, StringRef Name) const {
   std::string Text = ("`" + Name + "` is not " + What + " of the job").str();
   std::vector<StringRef> Candidates(Plain.begin(), Plain.end());
   Candidates.insert(Candidates.end(), InBlocks.begin(), InBlocks.end());
-  const StringRef Near = nearestWord(Name, Candidates);
-  Text += Near.empty() ? "; there are " + join(Plain, ", ")
-                       : "; did you mean `" + Near.str() + "`?";
+  Text += didYouMean(Name, Candidates, "; there are " + join(Plain, ", "));
   return createStringError(inconvertibleErrorCode(), Text);
 }
 

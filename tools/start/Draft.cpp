@@ -38,10 +38,9 @@ Expected<std::string> importFor(StringRef Name, StringRef Folder,
         return createStringError(EC, "`" + Name + "`: " + EC.message());
     return Path.str().str();
   }
-  const StringRef Nearest = nearestWord(Name, Known);
-  return createStringError(
-      "`" + Name + "` is neither a file nor one of `foretrace list " + Folder +
-      "`" + (Nearest.empty() ? "" : "; did you mean `" + Nearest + "`?"));
+  return createStringError("`" + Name +
+                           "` is neither a file nor one of `foretrace list " +
+                           Folder + "`" + didYouMean(Name, Known));
 }
 
 /// Samples per iteration if neither the request nor the job sets them.
