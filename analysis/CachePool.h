@@ -5,6 +5,7 @@
 #pragma once
 
 #include "ir/model/Measure.h"
+#include <optional>
 #include <vector>
 
 namespace foretrace {
@@ -28,21 +29,30 @@ struct StageCache {
 };
 StageCache cacheOf(ir::ExprScope P, const ir::Stage &S);
 
-/// Blocks of the pool of a rank of one stage.
+/// The memory of a rank of one stage.
 struct CachePool {
-  int64_t Resident; ///< bytes of weights
-  int64_t Step;     ///< bytes that a step needs besides
-  int64_t Room;     ///< bytes for the pool; 0 if there are none
-  int64_t Page;     ///< bytes of a block
-  int64_t Block;    ///< tokens of a block of full attention
-  int64_t Groups;   ///< tables of blocks of a sequence
-  int64_t Blocks;
+  int64_t Resident = 0;   ///< bytes of weights
+  int64_t Step = 0;       ///< bytes that a step needs besides
+  int64_t Room = 0;       ///< bytes for blocks
+  int64_t Page = 0;       ///< bytes of a block; 0 if its layers leave nothing
+  int64_t OfLayer = 0;    ///< bytes of one layer's page, if layers are unlike
+  int64_t Block = 0;      ///< tokens of a block of full attention; 0 without
+  int64_t Groups = 0;     ///< tables of blocks of a sequence
+  int64_t Blocks = 0;
+  bool IsAlike = true;       ///< whether all layers keep all tokens
+  bool DoPagesDivide = true; ///< whether pages are whole numbers of tokens
 };
 
-/// Returns that of \p S, of a device with \p Memory bytes.
-CachePool poolOf(ir::ExprScope P, const ir::Stage &S, int64_t Memory);
-/// Returns the blocks that a sequence of \p Tokens needs on a rank of \p S.
-int64_t blocksOf(ir::ExprScope P, const ir::Stage &S, const CachePool &Pool,
-                 int64_t Tokens);
+/// What fits on the devices of an instance, as the stage with the least has it.
+struct CacheCapacity {
+  std::vector<CachePool> Stages; ///< in the order of Program::Stages
+  std::optional<int64_t> Block, Blocks, Tokens; ///< none without such layers
+  int64_t Sequences = 0; ///< of input + output tokens, of one replica
+  bool IsAlike = true, DoPagesDivide = true; ///< of all stages
+};
+
+/// Returns the capacity of devices with \p Memory bytes; nothing if a size is
+/// beyond 2^63.
+std::optional<CacheCapacity> cacheCapacityOf(ir::ExprScope P, int64_t Memory);
 
 } // namespace foretrace

@@ -313,12 +313,14 @@ void Binder::requireSections(ir::Spec &S, bool HasParallel) {
     reportAssumed(assumedKeys(S), TheJob.ModelName, Diags);
     return;
   }
-  if (TheJob.Train.Keyword.Text.empty() && !S.Serve)
+  if (TheJob.Train.Keyword.Text.empty() && TheJob.Serves.empty())
     reportMissing(diag::MissingSection, "train",
                   "train { sequence = 4096  micro_batch = 1 }");
   if (S.Serve && TheJob.Requests.Keyword.Text.empty())
     reportMissing(diag::MissingSection, "requests",
                   "requests { input = 1024  output = 1024 }");
+  if (TheJob.Serves.empty() && !TheJob.Requests.Keyword.Text.empty())
+    reportMissing(diag::MissingSection, "serve", "serve { engine = vllm }");
   if (!HasParallel)
     reportMissing(diag::MissingSection, "parallel", "parallel { world = 8 }");
 }

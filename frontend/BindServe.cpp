@@ -2,9 +2,19 @@
 //
 // Binds what a job serves, and with which engine.
 #include "frontend/Bind.h"
+#include "lang/DidYouMean.h"
 #include "lang/diagnostics/Frontend.h"
 
 using namespace foretrace;
+
+/// Reports a name that no `serve` section has.
+static void checkName(const ast::Word &Name, DiagnosticEngine &Diags) {
+  static constexpr llvm::StringRef Names[] = {"", "prefill", "decode",
+                                              "rollout", "reward"};
+  if (!llvm::is_contained(Names, Name.Text))
+    suggest(Diags.report(Name.Range, diag::PoolName, Name.Text), Name.Range,
+            Name.Text, llvm::ArrayRef(Names).drop_front());
+}
 
 /// Finds the `serve` section of that name, or makes it.
 Body &foretrace::serveOf(Job &J, llvm::StringRef Name) {
@@ -36,20 +46,27 @@ void foretrace::overrideServe(Job &J, const Override &O, BodyBuilder &Bodies) {
 /// Returns the `serve` section to compile; null if there is none, or several of
 /// which none is chosen, which is reported.
 const Body *Binder::chooseServe() {
-  if (TheJob.Serves.empty())
-    return nullptr;
-  const auto It = llvm::find_if(TheJob.Serves, [&](const Body &B) {
-    return B.Label.Text == TheJob.Pool;
-  });
-  if (It != TheJob.Serves.end())
+  const std::vector<Body> &All = TheJob.Serves;
+  for (const Body &B : All)
+    checkName(B.Label, Diags);
+  const llvm::StringRef Pool = TheJob.Pool;
+  if (Pool.empty() && All.size() <= 1)
+    return All.empty() ? nullptr : &All.front();
+  const auto It = llvm::find_if(
+      All, [&](const Body &B) { return B.Label.Text == Pool; });
+  if (!Pool.empty() && It != All.end())
     return &*It;
-  if (TheJob.Pool.empty() && TheJob.Serves.size() == 1)
-    return &TheJob.Serves.front();
   llvm::SmallVector<llvm::StringRef> Names;
-  for (const Body &B : TheJob.Serves)
-    Names.push_back(B.Label.Text);
-  Diags.report(TheJob.Serves.front().Keyword.Range, diag::UnknownPool,
-               TheJob.Pool, joinWords(Names));
+  for (const Body &B : All)
+    Names.push_back(B.Label.Text.empty() ? "one without a name"
+                                         : llvm::StringRef(B.Label.Text));
+  const SourceRange At =
+      All.empty() ? TheJob.Start : All.front().Keyword.Range;
+  if (Pool.empty())
+    Diags.report(At, diag::SeveralPools, joinWords(Names));
+  else
+    Diags.report(At, diag::UnknownPool, Pool,
+                 Names.empty() ? "none" : joinWords(Names));
   return nullptr;
 }
 

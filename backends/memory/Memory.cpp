@@ -6,6 +6,8 @@
 #include "analysis/DeviceMemory.h"
 #include "analysis/Figures.h"
 #include "backends/EmissionOf.h"
+#include "ir/model/Spellings.h"
+#include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -87,8 +89,6 @@ static std::optional<DeviceMemory> roomOf(const EmitRequest &Request,
 static Figures servedFigures(const EmitRequest &Request,
                              const memory::Options &O) {
   const ExprScope P = Request.Figures.scope();
-  const ServeSpec &V = *P->Spec.Serve;
-  const RequestsSpec &R = *P->Spec.Requests;
   Figures F{"foretrace.memory/3", {}, {}, {}, {}};
   FigureTable T{"stages",
                 "per rank of each stage",
@@ -96,46 +96,63 @@ static Figures servedFigures(const EmitRequest &Request,
                          {FigureUnit::Bytes,
                           "weights cache_token cache_limited cache_sequence"}}),
                 {}};
-  const auto Room = roomOf(Request, O);
-  if (Room)
-    llvm::append_range(T.Columns, columns({{FigureUnit::Bytes, "step pool"},
-                                           {FigureUnit::Count, "blocks"}}));
-  const int64_t Length = *R.Input + *R.Output;
-  std::optional<int64_t> Blocks, Fit, Tokens;
   for (const Stage &S : P->Stages) {
     const StageCache C = cacheOf(P, S);
     T.Rows.push_back({IndexRange{S.First, S.Count},
                       Figure(P.Sizes, S.Totals.Weights.Id),
                       Figure(P.Sizes, C.OfToken), Figure(P.Sizes, C.OfLimited),
                       Figure(P.Sizes, C.OfSequence)});
-    if (!Room)
-      continue;
-    const CachePool Pool = poolOf(P, S, Room->Bytes);
-    T.Rows.back().insert(T.Rows.back().end(),
-                         {Figure(Pool.Step), Figure(Pool.Room),
-                          Figure(Pool.Blocks)});
-    const int64_t OfStage = Pool.Blocks / blocksOf(P, S, Pool, Length);
-    Fit = std::min(Fit.value_or(OfStage), OfStage);
-    Blocks = std::min(Blocks.value_or(Pool.Blocks), Pool.Blocks);
-    Tokens = std::min(Tokens.value_or(INT64_MAX),
-                      Pool.Blocks / Pool.Groups * Pool.Block);
   }
-  F.Tables.push_back(std::move(T));
   auto Add = [&](llvm::StringLiteral Key, const char *Title, FigureUnit U,
-                 Figure Value) {
-    F.Named.push_back({Key, Title, U, std::move(Value)});
+                 std::optional<int64_t> Value) {
+    if (Value)
+      F.Named.push_back({Key, Title, U, *Value});
   };
-  if (Room) {
+  if (const auto Room = roomOf(Request, O)) {
+    const CacheCapacity Of = *cacheCapacityOf(P, Room->Bytes);
+    llvm::append_range(T.Columns, columns({{FigureUnit::Bytes, "step pool"},
+                                           {FigureUnit::Count, "blocks"}}));
+    for (const auto &[Row, Pool] : llvm::zip_equal(T.Rows, Of.Stages))
+      Row.insert(Row.end(), {Figure(Pool.Step), Figure(Pool.Room),
+                             Figure(Pool.Blocks)});
     Add("device_memory", "device memory", FigureUnit::Bytes, Room->Bytes);
     Add("kv_block", "tokens of a block of full attention", FigureUnit::Count,
-        poolOf(P, P->Stages.front(), Room->Bytes).Block);
-    Add("kv_blocks", "blocks of the cache", FigureUnit::Count, *Blocks);
-    Add("kv_tokens", "tokens of the cache", FigureUnit::Count, *Tokens);
+        Of.Block);
+    Add("kv_blocks", "blocks of the cache", FigureUnit::Count, Of.Blocks);
+    Add("kv_tokens", "tokens of the cache", FigureUnit::Count, Of.Tokens);
     Add("sequences", "sequences of input + output that fit", FigureUnit::Count,
-        std::min(*Fit, *V.MaxSequences));
+        Of.Sequences);
   }
+  F.Tables.push_back(std::move(T));
   F.Sizes = P.Sizes;
   return F;
+}
+
+/// Reports sizes beyond 2^63, and a device on which no sequence fits.
+static bool checkServed(const EmitRequest &Request, const memory::Options &O,
+                        DiagnosticEngine &Diags) {
+  const ExprScope P = Request.Figures.scope();
+  const ServeSpec &V = *P->Spec.Serve;
+  const auto Room = roomOf(Request, O);
+  const auto Of = cacheCapacityOf(P, Room ? Room->Bytes : INT64_MAX);
+  if (!Of) {
+    Diags.report(V.Range, diag::SizeOverflow, "the memory of a stage");
+    return false;
+  }
+  const bool IsVLLM =
+      *V.Engine == EngineKind::VLLM || *V.Engine == EngineKind::Generic;
+  if (!Of->IsAlike && !IsVLLM) {
+    Diags.report(V.Engine.Range, diag::ServePools, getSpelling(*V.Engine));
+    return false;
+  }
+  if (!Of->DoPagesDivide) {
+    Diags.report(V.Block.Range, diag::ServePage);
+    return false;
+  }
+  if (Room && Of->Sequences == 0)
+    Diags.report(V.MemoryFraction.Range, diag::ServeNoSequence,
+                 Of->Blocks.value_or(0));
+  return true;
 }
 
 Figures memory::figures(const EmitRequest &Request, const Options &O) {
@@ -179,7 +196,7 @@ Figures memory::figures(const EmitRequest &Request, const Options &O) {
 bool memory::check(const EmitRequest &Request, const Options &O,
                    DiagnosticEngine &Diags) {
   if (Request.Program.Spec.Serve)
-    return true;
+    return checkServed(Request, O, Diags);
   if (!Request.Figures.memories().all()) {
     Diags.report(Request.Program.Spec.Model.LayersRange, diag::SizeOverflow,
                  "the memory of a stage");

@@ -146,6 +146,11 @@ ir::FactSet foretrace::simai::needs(const Options &O) {
 bool foretrace::simai::check(const EmitRequest &Request, const Options &O,
                              DiagnosticEngine &Diags) {
   unsigned Before = Diags.errorCount();
+  if (Request.Program.Spec.Serve && O.Accounting == Accounting::Exact) {
+    Diags.report(Request.Emit.Range, diag::ServeBackend,
+                 "simai { accounting = exact }");
+    return false;
+  }
   if (O.Accounting == Accounting::Exact)
     checkJob(Request, Diags);
   if (O.Accounting == Accounting::Exact)

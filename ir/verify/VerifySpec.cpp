@@ -121,6 +121,8 @@ void SpecVerifier::keys() {
     lack("model.layers", S.Model.Range);
   need(S.Train, S.Model.Range);
   need(S.Parallel, S.Model.Range);
+  if (S.Serve.has_value() != S.Requests.has_value())
+    lack(S.Serve ? "requests" : "serve", S.Model.Range);
   if (S.Requests)
     need(*S.Requests, S.Requests->Range);
   if (S.Serve)

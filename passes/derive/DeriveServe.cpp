@@ -6,6 +6,7 @@
 
 #include "analysis/DeviceMemory.h"
 #include "ir/model/Spellings.h"
+#include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Passes.h"
 #include "passes/derive/Deriver.h"
 #include "llvm/Support/VersionTuple.h"
@@ -41,10 +42,23 @@ static constexpr EngineDefaults Defaults[] = {
     {EngineKind::Generic, UsageKind::Server, 0, 8192, 256},
 };
 
-/// Returns the row for \p V on a device of \p Memory bytes; those of servers
-/// hold for both usages where there are no others.
-static const EngineDefaults &defaultsOf(const ServeSpec &V, int64_t Memory) {
-  const int64_t GiB = Memory >> 30;
+/// Memory of a device that no cluster tells.
+constexpr int64_t UnknownDevice = int64_t(80) << 30;
+
+static int64_t memoryOf(const Spec &S) {
+  const std::optional<DeviceMemory> Memory = deviceMemoryOf(S);
+  return Memory ? Memory->Bytes : UnknownDevice;
+}
+
+/// Returns the row for the device of \p S; rows of servers hold for both usages
+/// where there are no others. vLLM counts an A100 among small devices.
+static const EngineDefaults &defaultsOf(const Spec &S) {
+  const ServeSpec &V = *S.Serve;
+  const bool IsA100 =
+      S.Cluster && S.Cluster->Device.Name.isPresent() &&
+      llvm::StringRef(*S.Cluster->Device.Name).contains("A100") &&
+      *V.Engine == EngineKind::VLLM;
+  const int64_t GiB = IsA100 ? 0 : memoryOf(S) >> 30;
   for (const UsageKind Usage : {*V.Usage, UsageKind::Server})
     for (const EngineDefaults &D : Defaults)
       if (D.Engine == *V.Engine && D.Usage == Usage && GiB >= D.LeastGiB)
@@ -60,14 +74,45 @@ static bool isSince(const ServeSpec &V, unsigned Major, unsigned Minor) {
          Version >= llvm::VersionTuple(Major, Minor);
 }
 
-/// Part of the memory in millionths; vLLM: config/cache.py,
-/// gpu_memory_utilization, since 0.22.
-static int64_t memoryFraction(const ServeSpec &V) {
-  constexpr int64_t Most = 900'000, OfNewVLLM = 920'000;
-  return *V.Engine == EngineKind::VLLM && isSince(V, 0, 22) ? OfNewVLLM : Most;
+/// Largest captured batch of SGLang by GiB of memory (server_args.py).
+static int64_t graphBatch(int64_t GiB, bool IsSplit) {
+  return GiB < 20    ? 8
+         : GiB < 35  ? (IsSplit ? 80 : 24)
+         : GiB < 60  ? (IsSplit ? 160 : 32)
+         : GiB < 160 ? (IsSplit ? 512 : 256)
+                     : 512;
 }
 
-/// Tokens of a block.
+/// Returns the part of the memory that SGLang takes, in millionths, rounded to
+/// three digits: what is left beside activations, graphs and buffers
+/// (srt/server_args.py, in MiB).
+static int64_t sglangFraction(const Spec &S) {
+  constexpr int64_t Piecewise = 58 * 8; // graphs of up to 8192 tokens
+  const ParallelSpec &P = S.Parallel;
+  const int64_t MiB = memoryOf(S) >> 20, GiB = MiB >> 10;
+  const int64_t Chunk = *S.Serve->MaxBatchTokens;
+  int64_t Reserved = 512 + std::max<int64_t>(Chunk, 2048) * 3 / 2 +
+                     2 * graphBatch(GiB, *P.Tp >= 4) + 128 * *P.Tp * *P.Pp +
+                     Piecewise;
+  if (GiB > 60)
+    Reserved = std::max<int64_t>(Reserved, 10240);
+  const int64_t Thousandths = std::max<int64_t>(
+      1000 - (Reserved * 1000 + MiB / 2) / MiB, 1);
+  return Thousandths * 1000;
+}
+
+/// Returns the part of the memory that an engine takes, in millionths; vLLM:
+/// config/cache.py, gpu_memory_utilization, since 0.22.
+static int64_t memoryFraction(const Spec &S) {
+  constexpr int64_t Most = 900'000, OfNewVLLM = 920'000;
+  if (*S.Serve->Engine == EngineKind::SGLang)
+    return sglangFraction(S);
+  return *S.Serve->Engine == EngineKind::VLLM && isSince(*S.Serve, 0, 22)
+             ? OfNewVLLM
+             : Most;
+}
+
+/// Returns the tokens of a block.
 static int64_t blockTokens(const ServeSpec &V) {
   switch (*V.Engine) {
   case EngineKind::SGLang:
@@ -81,7 +126,7 @@ static int64_t blockTokens(const ServeSpec &V) {
   llvm_unreachable("every engine is handled");
 }
 
-/// Keys of `parallel` that a job that serves can't have.
+/// Reports keys that a job that serves cannot have.
 void Deriver::checkServe() {
   const ParallelSpec &P = S.Parallel;
   auto Refuse = [&](const auto &Key, llvm::StringRef Name) {
@@ -97,6 +142,15 @@ void Deriver::checkServe() {
   Refuse(P.OverlapParamGather, "overlap_param_gather");
   Refuse(P.DpShard, "dp_shard");
   Refuse(P.DpFramework, "dp_framework");
+  if (exceeds(P.Cp, 1))
+    error(P.Cp.Range, diag::TrainOnlyKey, "cp");
+  const ServeSpec &V = *S.Serve;
+  llvm::VersionTuple Version;
+  if (V.Version.isPresent() && Version.tryParse(*V.Version))
+    error(V.Version.Range, diag::ServeVersion, *V.Version);
+  if (*V.Quantized == QuantizedKind::None && V.WeightPrecision.isStated())
+    error(V.WeightPrecision.Range, diag::KeyWithoutEffect, "weight_precision",
+          "with `quantized = none`");
 }
 
 /// Sets the keys of the forward pass of a step.
@@ -127,23 +181,27 @@ void Deriver::deriveServe() {
                   V.MaxLength))
     error(V.MaxLength.Range, diag::ServeLength, *R.Input, *R.Output,
           Length.value(), *V.MaxLength);
-  const std::optional<DeviceMemory> Memory = deviceMemoryOf(S);
-  const EngineDefaults &D = defaultsOf(V, Memory ? Memory->Bytes : INT64_MAX);
-  if (!V.MaxBatchTokens.isPresent())
-    V.MaxBatchTokens.derive(D.MaxBatchTokens, V.Engine.Range);
+  const EngineDefaults &D = defaultsOf(S);
+  const Expr Sequences = V.MaxSequences.isPresent() ? of(V.MaxSequences)
+                                                    : number(D.MaxSequences);
+  if (!V.MaxBatchTokens.isPresent()) // no more than all sequences have
+    define(V.MaxBatchTokens,
+           min(number(D.MaxBatchTokens), Sequences * of(V.MaxLength)),
+           V.Engine.Range, "max_batch_tokens");
   if (!V.MaxSequences.isPresent()) // each has a token in a step
-    define(V.MaxSequences, min(number(D.MaxSequences), of(V.MaxBatchTokens)),
+    define(V.MaxSequences, min(Sequences, of(V.MaxBatchTokens)),
            V.Engine.Range, "max_sequences");
   if (!V.MemoryFraction.isPresent())
-    V.MemoryFraction.derive(memoryFraction(V), V.Engine.Range);
+    V.MemoryFraction.derive(memoryFraction(S), V.Engine.Range);
   if (!V.Block.isPresent())
     V.Block.derive(blockTokens(V), V.Engine.Range);
   if (!V.WeightPrecision.isPresent())
     V.WeightPrecision.derive(static_cast<TypeKind>(*V.Precision),
                              V.Precision.Range);
   if (!V.KvPrecision.isPresent())
-    V.KvPrecision.derive(*findSpelling<CacheTypeKind>(getSpelling(*V.Precision)),
-                         V.Precision.Range);
+    V.KvPrecision.derive(
+        *findSpelling<CacheTypeKind>(getSpelling(*V.Precision)),
+        V.Precision.Range);
   const bool HasLatents = llvm::any_of(S.Model.Blocks, [](const BlockSpec &B) {
     return B.Mixer.find<int64_t>("kv_lora") != nullptr;
   });
