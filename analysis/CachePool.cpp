@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/CachePool.h"
+#include "analysis/Analyses.h"
 #include "analysis/LayerCounts.h"
 #include "analysis/Liveness.h"
-#include "analysis/Partition.h"
 #include "ir/model/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"

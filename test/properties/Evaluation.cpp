@@ -181,6 +181,19 @@ bool Checker::checkShared(const Spec &S, const Program &P) {
          fail("another program than that of passes alone", S);
 }
 
+/// Returns whether both jobs have the flags of one structure.
+static bool haveSameFlags(const Spec &X, const Spec &Y) {
+  auto IsAlike = [](const auto &A, const auto &B) {
+    return A.isPresent() == B.isPresent() && (!A.isPresent() || *A == *B);
+  };
+  return IsAlike(X.Parallel.Schedule, Y.Parallel.Schedule) &&
+         IsAlike(X.Parallel.FirstStageLayers, Y.Parallel.FirstStageLayers) &&
+         *X.Train.AttentionMask == *Y.Train.AttentionMask &&
+         *X.Train.Dropout == *Y.Train.Dropout &&
+         *X.Train.Recompute == *Y.Train.Recompute &&
+         *X.Parallel.SequenceParallel == *Y.Parallel.SequenceParallel;
+}
+
 /// Asks all structures that were made from the same flags.
 bool Checker::checkOne() {
   const Spec S = choose();
@@ -191,15 +204,7 @@ bool Checker::checkOne() {
   if (IsLegal && !checkShared(S, P))
     return false;
   for (const auto &[E, Made] : llvm::zip_equal(Known, Flags)) {
-    auto IsAlike = [](const auto &A, const auto &B) {
-      return A.isPresent() == B.isPresent() && (!A.isPresent() || *A == *B);
-    };
-    if (!IsAlike(Made.Parallel.Schedule, S.Parallel.Schedule) ||
-        !IsAlike(Made.Parallel.FirstStageLayers, S.Parallel.FirstStageLayers) ||
-        *Made.Train.AttentionMask != *S.Train.AttentionMask ||
-        *Made.Train.Dropout != *S.Train.Dropout ||
-        *Made.Train.Recompute != *S.Train.Recompute ||
-        *Made.Parallel.SequenceParallel != *S.Parallel.SequenceParallel)
+    if (!haveSameFlags(Made, S))
       continue;
     std::vector<int64_t> Numbers;
     for (const Axis &A : Axes) {
