@@ -10,7 +10,7 @@
 
 namespace foretrace {
 
-/// What a layer of one block leaves in the cache of a rank.
+/// Bytes that a layer of one block caches on a rank.
 struct LayerCache {
   unsigned Block;
   int64_t Limit = 0;    ///< tokens of a sequence that it keeps at most; 0: all
@@ -21,7 +21,7 @@ struct LayerCache {
 /// Returns the layers of each block that leave something, by block.
 std::vector<LayerCache> cachesOf(ir::ExprScope P);
 
-/// What the layers of a stage leave in the cache of a rank.
+/// Bytes that the layers of a stage cache on a rank.
 struct StageCache {
   ir::Expr OfToken;    ///< bytes of a token, of layers without a limit
   ir::Expr OfLimited;  ///< bytes of a token, of layers with one
@@ -43,7 +43,7 @@ struct CachePool {
   bool DoPagesDivide = true; ///< whether pages are whole numbers of tokens
 };
 
-/// What fits on the devices of an instance, as the stage with the least has it.
+/// Capacity of an instance: that of its stage with the fewest blocks.
 struct CacheCapacity {
   std::vector<CachePool> Stages; ///< in the order of Program::Stages
   std::optional<int64_t> Block, Blocks, Tokens; ///< none without such layers

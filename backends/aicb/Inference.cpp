@@ -58,7 +58,7 @@ Bytes InferenceStep::stageMessage() const {
                                    *S.Requests->Input * *S.Model.Hidden;
 }
 
-/// Reports layers that the generator has not.
+/// Reports layers that the generator does not have.
 static bool checkLayers(const ir::Spec &S, DiagnosticEngine &Diags) {
   const bool IsDeepSeek = llvm::any_of(S.Model.Blocks, hasLatentAttention);
   static constexpr llvm::StringLiteral Others[] = {"mha", "gqa",

@@ -16,7 +16,7 @@ using namespace foretrace::ir;
 
 namespace {
 
-/// What an engine does on a device with at least so much memory.
+/// Limits of a step of an engine on devices with at least so much memory.
 struct EngineDefaults {
   EngineKind Engine;
   UsageKind Usage;
@@ -26,8 +26,9 @@ struct EngineDefaults {
 
 } // namespace
 
-/// vLLM, engine/arg_utils.py, get_batch_defaults; SGLang, srt/server_args.py;
-/// TensorRT-LLM, llmapi/llm_args.py. The first row that fits.
+/// vLLM, engine/arg_utils.py; SGLang, srt/server_args.py; TensorRT-LLM,
+/// llmapi/llm_args.py. The first row that fits counts. SGLang derives its
+/// sequences from memory instead, and generic numbers are plain choices.
 static constexpr EngineDefaults Defaults[] = {
     {EngineKind::VLLM, UsageKind::Server, 160, 16384, 1024},
     {EngineKind::VLLM, UsageKind::Server, 70, 8192, 1024},

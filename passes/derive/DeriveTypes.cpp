@@ -94,7 +94,7 @@ void Deriver::checkStoredTypes() {
   const TrainSpec &T = S.Train;
   const int64_t Zero = *S.Parallel.Zero;
   const TypeKind Weight = *T.WeightPrecision;
-  if (S.Serve) // weights are never anything else
+  if (S.Serve) // without ZeRO, weights may have any type
     return;
   const auto Plain = static_cast<TypeKind>(*T.Precision);
   // Megatron-LM, training/arguments.py, validate_args, of --fp8-param-gather.
