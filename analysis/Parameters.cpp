@@ -6,10 +6,6 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-bool foretrace::isExpertTensor(const TensorType &T) {
-  return T.indexOf(DimKind::Slots) >= 0 || T.indexOf(DimKind::Expert) >= 0;
-}
-
 bool foretrace::areExpertsApart(const Program &P) {
   const ParallelSpec &Par = P.Spec.Parallel;
   return *Par.Zero > 1 || P.Mesh[Axis::Ep] > 1 ||
@@ -20,7 +16,7 @@ bool foretrace::areExpertsApart(const Program &P) {
 AxisList foretrace::shareAxes(const Program &P, const TensorType &T) {
   // With etp = tp, edp has the ranks of cp and dp.
   const bool IsOverEdp =
-      isExpertTensor(T) &&
+      T.isOfExperts() &&
       (P.Mesh[Axis::Etp] == P.Mesh[Axis::Tp] || areExpertsApart(P));
   AxisList Shared =
       IsOverEdp ? AxisList{Axis::Edp} : AxisList{Axis::Cp, Axis::Dp};

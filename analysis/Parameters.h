@@ -8,9 +8,6 @@
 
 namespace foretrace {
 
-/// Returns whether \p T belongs to routed experts, so that its ranks are seen
-/// as etp x ep x edp instead of tp x cp x dp.
-bool isExpertTensor(const ir::TensorType &T);
 /// Returns whether gradients of experts are reduced over edp, apart from the
 /// others. With ep = 1 Megatron-LM reduces them with the others, since core
 /// 0.19 only if etp = tp; before, the terms of ranks that differ in tp are

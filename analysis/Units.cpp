@@ -45,7 +45,7 @@ Unit foretrace::unitOf(ExprScope P, const Block &B) {
     Gathered[V.Gathered.value_or(V.Type.Element)].push_back(Sizes.back());
     if (!V.Frozen)
       Trained.push_back(Sizes.back());
-    if (!isExpertTensor(V.Type))
+    if (!V.Type.isOfExperts())
       OfOthers.push_back(Sizes.back());
   }
   llvm::SmallVector<ExprId, 2> Weights;

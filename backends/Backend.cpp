@@ -39,6 +39,16 @@ std::string EmitRequest::file(llvm::StringRef Named,
   return Named.empty() ? (DefaultStem + Extension).str() : Named.str();
 }
 
+void foretrace::warnOfDurations(const EmitRequest &Request, ir::FactSet Needs,
+                                DiagnosticEngine &Diags) {
+  const auto &Kind = Request.Program.Spec.Cost.Kind;
+  const bool IsDerived = *Kind == ir::CostKind::Roofline ||
+                         *Kind == ir::CostKind::Estimate ||
+                         *Kind == ir::CostKind::Calibrated;
+  if (IsDerived && Needs.contains(ir::Fact::Costs))
+    Diags.report(Kind.Range, diag::ServeTimes);
+}
+
 const EmitOption *Backend::findOption(llvm::StringRef Name) const {
   for (const EmitOption &O : options())
     if (O.Name == Name)

@@ -71,6 +71,9 @@ public:
   /// The facts it needs; options may change them (an `aicb` table needs only
   /// the spec).
   virtual ir::FactSet needs() const = 0;
+  /// Whether it describes the largest step of a job that serves, whichever the
+  /// job is about.
+  virtual bool isOfLargestStep() const = 0;
   /// Returns whether the format can express this program; reports if not.
   virtual bool check(const EmitRequest &, DiagnosticEngine &) const = 0;
   /// Writes. Same program, same bytes. Called only after check() succeeded.
@@ -90,6 +93,11 @@ public:
   virtual llvm::Expected<std::vector<Subject>>
   locate(const EmitRequest &, const CellQuery &Asked) const;
 };
+
+/// Warns that durations of a job that serves lack what attention reads from the
+/// cache, if \p Needs has durations that are estimated.
+void warnOfDurations(const EmitRequest &Request, ir::FactSet Needs,
+                     DiagnosticEngine &Diags);
 
 /// The options that a backend has, and what its blocks become.
 struct EmitReader {

@@ -33,11 +33,12 @@ template <typename OptionsT> struct FunctionsOf;
 #include "backends/Backends.def"
 #undef ROW
 
-/// Whether the backend with these options has an answer for jobs that serve.
-template <typename OptionsT> constexpr bool ServesJobs = false;
+/// The step of a job that serves that a backend describes.
+enum ServedStep { NoStep, AnyStep, Largest };
+template <typename OptionsT> constexpr ServedStep Serves = NoStep;
 #define BACKEND(...)
-#define SERVED(NAMESPACE)                                                      \
-  template <> inline constexpr bool ServesJobs<NAMESPACE::Options> = true;
+#define SERVED(NAMESPACE, STEP)                                                \
+  template <> inline constexpr ServedStep Serves<NAMESPACE::Options> = STEP;
 #include "backends/Backends.def"
 
 /// An `emit` block of the backend with these options.
@@ -51,13 +52,16 @@ public:
   explicit EmissionOf(OptionsT Read) : Options(std::move(Read)) {}
 
   ir::FactSet needs() const override { return Of::Needs(Options); }
+  bool isOfLargestStep() const override { return Serves<OptionsT> == Largest; }
   bool check(const EmitRequest &Request,
              DiagnosticEngine &Diags) const override {
-    if (Request.Program.Spec.Serve && !ServesJobs<OptionsT>) {
+    if (Request.Program.Spec.Serve && Serves<OptionsT> == NoStep) {
       Diags.report(Request.Emit.Range, diag::ServeBackend,
                    Request.Emit.Backend);
       return false;
     }
+    if (Request.Program.Spec.Serve)
+      warnOfDurations(Request, needs(), Diags);
     return Of::Check(Request, Options, Diags);
   }
   llvm::Error emit(const EmitRequest &Request, OutputSet &Out) const override {

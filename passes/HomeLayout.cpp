@@ -56,7 +56,7 @@ Layout foretrace::dataLayout(const Program &P, const Block &B, const Value &V) {
   if (isReadBefore(P, B, V))
     return L;
   L.setWhole(Axis::Cp);
-  if (P.Mesh[Axis::Tp] > 1)
+  if (P.Mesh[Axis::Tp] > 1 && !P.Spec.Serve) // each has the requests
     L.setSingle(Axis::Tp);
   return L;
 }

@@ -198,7 +198,8 @@ llvm::StringRef LayerBody::faultOfOpaque(llvm::ArrayRef<ValueId> Operands,
 /// Returns whether \p Second fits \p First in an element-wise op of two.
 bool LayerBody::fits(OpKind K, llvm::ArrayRef<Dim> First,
                      llvm::ArrayRef<Dim> Second) {
-  return K == OpKind::Mul ? isBroadcast(Second, First) : isAlike(First, Second);
+  return K == OpKind::Mul || K == OpKind::Scale ? isBroadcast(Second, First)
+                                                : isAlike(First, Second);
 }
 
 /// Returns the fault in the shapes of an op, if there is one.
@@ -261,6 +262,7 @@ llvm::StringRef LayerBody::faultOf(OpKind K, llvm::ArrayRef<ValueId> Operands,
                  "wide";
   }
   case OpKind::Mul:
+  case OpKind::Scale:
   case OpKind::Add:
   case OpKind::Sum:
     if (!fits(K, First, dimsOf(Operands[1])))

@@ -173,9 +173,10 @@ bool LayerWalker::visitKey(llvm::StringRef Name, Frame &F, VisitT Visit) {
     ir::visitFields(P.Spec.Train, VisitRow);
   else if (Section == "parallel" && !Key.empty())
     ir::visitFields(P.Spec.Parallel, VisitRow);
-  else if (Section == "serve" && P.Spec.Serve && !Key.empty())
-    ir::visitFields(*P.Spec.Serve, VisitRow);
-  else if (F.IsOutermost && Of)
+  else if (Section == "serve" && !Key.empty()) {
+    ir::ServeSpec Absent; // without values, in training
+    ir::visitFields(P.Spec.Serve ? *P.Spec.Serve : Absent, VisitRow);
+  } else if (F.IsOutermost && Of)
     ir::visitKeys(*Of, "", 0, VisitRow);
   return IsFound;
 }

@@ -190,7 +190,7 @@ bool Sharder::isKept(ValueId From, const Layout &To) const {
 bool Sharder::isGatheredForEach(ValueId V) const {
   const Value &Of = B.Values[V];
   return Of.Kind == ValueKind::Gradient &&
-         getInfo(Of.Type.Element).Block != 0 && !isExpertTensor(Of.Type);
+         getInfo(Of.Type.Element).Block != 0 && !Of.Type.isOfExperts();
 }
 
 /// One message serves all that need \p From in the layout \p To.
@@ -253,6 +253,26 @@ ValueId Sharder::unsliced(ValueId V) {
     if (Made.isPartial(A))
       return V;
   return convert(V, Made);
+}
+
+/// The weight gradient of a column-parallel layer gathers its input before the
+/// input gradient is computed, so that the two overlap (Megatron-LM,
+/// core/tensor_parallel/layers.py).
+void Sharder::gatherAhead(OpId InputGrad) {
+  const auto IsOf = [&](OpId Id, Derivative D) {
+    return Old.contains(Id) && Old[Id].Derivative == D &&
+           Old[Id].For == Old[InputGrad].For;
+  };
+  OpId Next{InputGrad.Index + 1};
+  if (IsOf(Next, Derivative::Input)) // the sum with other gradients
+    ++Next.Index;
+  if (!IsOf(Next, Derivative::Param))
+    return;
+  Serving = Next;
+  const Op WeightGrad = withCurrentOperands(Old[Next]);
+  for (ValueId V : WeightGrad.Operands)
+    convert(V, operandLayout(WeightGrad, V));
+  Serving = InputGrad;
 }
 
 /// Returns the results of the dispatcher that made \p V, if one did: the tokens

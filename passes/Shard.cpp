@@ -32,7 +32,7 @@ using namespace foretrace;
 using namespace foretrace::ir;
 
 static AxisList axesOf(const TensorType &T) {
-  return isExpertTensor(T)
+  return T.isOfExperts()
              ? AxisList{Axis::Etp, Axis::Ep, Axis::Edp, Axis::DpReplicate}
              : AxisList{Axis::Tp, Axis::Cp, Axis::Dp, Axis::DpReplicate};
 }
@@ -146,7 +146,9 @@ Layout Sharder::operandLayout(const Op &O, ValueId V) const {
   case LayoutRule::AsOperand:
     return layoutOf(V);
   case LayoutRule::Recount:
-    return isExpertTensor(T) ? homeLayout(P, T) : layoutOf(V);
+    return T.isOfExperts() && T.indexOf(DimKind::Gathered) < 0
+               ? homeLayout(P, T)
+               : layoutOf(V);
   case LayoutRule::AtHome:
     return homeLayout(P, T);
   case LayoutRule::FromWhole:
@@ -187,6 +189,21 @@ Layout Sharder::sumOfTaken(const Op &O, ValueId V) const {
   return L;
 }
 
+/// The layout of tokens as other ranks count them. Terms of ranks that share
+/// experts are those of tp, if these are the same ranks.
+Layout Sharder::recountedLayout(const Op &O, ValueId V) const {
+  const TensorType &T = B.Values[V].Type;
+  if (T.isOfExperts())
+    return homeLayout(P, T);
+  if (B.Values[V].Kind == ValueKind::Gradient)
+    return layoutOf(current(B.Values[V].GradientOf));
+  Layout L = homeLayout(P, T);
+  const Layout From = layoutOf(O.Operands.front());
+  if (From.isPartial(Axis::Ep) || From.isPartial(Axis::Etp))
+    L.setPartial(Axis::Tp);
+  return L;
+}
+
 /// The layout in which \p O leaves its result \p V.
 Layout Sharder::resultLayout(const Op &O, ValueId V) const {
   const TensorType &T = B.Values[V].Type;
@@ -201,9 +218,7 @@ Layout Sharder::resultLayout(const Op &O, ValueId V) const {
   case LayoutRule::ByResult:
     return exchangedLayout(O);
   case LayoutRule::Recount:
-    return B.Values[V].Kind == ValueKind::Gradient && !isExpertTensor(T)
-               ? layoutOf(current(B.Values[V].GradientOf))
-               : homeLayout(P, T);
+    return recountedLayout(O, V);
   case LayoutRule::AlongDim:
   case LayoutRule::AlongExperts:
     break;
@@ -274,7 +289,7 @@ Layout Sharder::reducedLayout(const Op &O, ValueId V) const {
   const bool IsTerm =
       llvm::any_of(allAxes(), [&](Axis A) { return Val.Layout.isPartial(A); });
   if (IsTerm && llvm::any_of(Old, [&](const Op &User) {
-        return isLinear(User.Kind) && llvm::is_contained(User.Operands, V) &&
+        return (isLinear(User.Kind) || Val.Type.indexOf(DimKind::Gathered) >= 0) && llvm::is_contained(User.Operands, V) &&
                (User.Kind != OpKind::Exchange ||
                 (User.For.isValid() && gathers(Old[User.For])));
       }))
@@ -313,26 +328,6 @@ Op Sharder::withCurrentOperands(Op O) {
     if (!O.For.isValid() || !llvm::is_contained(Old[O.For].Results, V))
       V = unsliced(current(V));
   return O;
-}
-
-/// The weight gradient of a column-parallel layer gathers its input before the
-/// input gradient is computed, so that the two overlap (Megatron-LM,
-/// core/tensor_parallel/layers.py).
-void Sharder::gatherAhead(OpId InputGrad) {
-  const auto IsOf = [&](OpId Id, Derivative D) {
-    return Old.contains(Id) && Old[Id].Derivative == D &&
-           Old[Id].For == Old[InputGrad].For;
-  };
-  OpId Next{InputGrad.Index + 1};
-  if (IsOf(Next, Derivative::Input)) // the sum with other gradients
-    ++Next.Index;
-  if (!IsOf(Next, Derivative::Param))
-    return;
-  Serving = Next;
-  const Op WeightGrad = withCurrentOperands(Old[Next]);
-  for (ValueId V : WeightGrad.Operands)
-    convert(V, operandLayout(WeightGrad, V));
-  Serving = InputGrad;
 }
 
 void Sharder::shardOp(OpId Id) {

@@ -31,6 +31,7 @@ private:
   void dispatch(const ir::Op &Permute);
   ir::Layout exchangedLayout(const ir::Op &O) const;
   ir::Layout operandLayout(const ir::Op &O, ir::ValueId V) const;
+  ir::Layout recountedLayout(const ir::Op &O, ir::ValueId V) const;
   ir::Layout sumOfTaken(const ir::Op &O, ir::ValueId V) const;
   ir::Layout resultLayout(const ir::Op &O, ir::ValueId V) const;
   std::optional<ir::DimKind> workingDim(const ir::Op &O, ir::Axis A) const;
@@ -52,8 +53,8 @@ private:
   bool isReturned(ir::ValueId V) const;
   ir::OpId makerOf(ir::ValueId V) const;
   ir::Op withCurrentOperands(ir::Op O);
-  void gatherAhead(ir::OpId InputGrad);
   // Rule 3, in passes/Reshard.cpp.
+  void gatherAhead(ir::OpId InputGrad);
   std::optional<ir::ValueId> known(ir::ValueId From,
                                    const ir::Layout &To) const;
   ir::ValueId convert(ir::ValueId V, const ir::Layout &To);

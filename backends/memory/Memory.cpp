@@ -133,6 +133,7 @@ static bool checkServed(const EmitRequest &Request, const memory::Options &O,
                         DiagnosticEngine &Diags) {
   const ExprScope P = Request.Figures.scope();
   const ServeSpec &V = *P->Spec.Serve;
+  assert(*V.Step == StepKind::Largest && "it is of the largest step");
   const auto Room = roomOf(Request, O);
   const auto Of = cacheCapacityOf(P, Room ? Room->Bytes : INT64_MAX);
   if (!Of) {

@@ -174,7 +174,10 @@ void foretrace::plan::writeTables(const Program &P, const PlanRows &R,
      << Before;
   writeStages(P, R, As, IsExact, OS);
   OS << Before;
-  writePeak(P, R.Most, IsExact, OS);
+  if (P.Spec.Serve)
+    OS << "of a step, without the cache: see `foretrace memory`\n";
+  else
+    writePeak(P, R.Most, IsExact, OS);
   if (!R.Times)
     return;
   OS << "\nestimated times per rank: a micro-batch forward and backward, all "
@@ -205,10 +208,12 @@ static Figures figuresOf(const Program &P, const PlanRows &R) {
     Add("even_split_flops_permille", FigureUnit::Count, *R.EvenWork);
   if (R.Times)
     Add("time", FigureUnit::Time, R.Times->Total.value());
-  Add("peak", FigureUnit::Bytes, R.Most.Bytes);
-  Add("peak_stages", FigureUnit::Text, R.Most.Stages);
-  Add("peak_phase", FigureUnit::Text, getName(R.Most.Phase).str());
-  if (const auto Room = deviceMemoryOf(P.Spec)) {
+  if (!P.Spec.Serve) {
+    Add("peak", FigureUnit::Bytes, R.Most.Bytes);
+    Add("peak_stages", FigureUnit::Text, R.Most.Stages);
+    Add("peak_phase", FigureUnit::Text, getName(R.Most.Phase).str());
+  }
+  if (const auto Room = deviceMemoryOf(P.Spec); Room && !P.Spec.Serve) {
     Add("device_memory", FigureUnit::Bytes, Room->Bytes);
     Add("reserved", FigureUnit::Bytes, Room->Reserved);
     Add("fits", FigureUnit::Flag, int64_t(Room->fits(R.Most.Bytes)));

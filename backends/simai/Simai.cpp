@@ -127,6 +127,7 @@ static void checkJob(const EmitRequest &Request, DiagnosticEngine &Diags) {
   case ir::ScheduleKind::None:
   case ir::ScheduleKind::OneFOneB:
   case ir::ScheduleKind::Interleaved:
+  case ir::ScheduleKind::Forward:
     break;
   default:
     Diags.report(Schedule.Range, diag::SimaiSchedule, getSpelling(*Schedule));
@@ -146,11 +147,6 @@ ir::FactSet foretrace::simai::needs(const Options &O) {
 bool foretrace::simai::check(const EmitRequest &Request, const Options &O,
                              DiagnosticEngine &Diags) {
   unsigned Before = Diags.errorCount();
-  if (Request.Program.Spec.Serve && O.Accounting == Accounting::Exact) {
-    Diags.report(Request.Emit.Range, diag::ServeBackend,
-                 "simai { accounting = exact }");
-    return false;
-  }
   if (O.Accounting == Accounting::Exact)
     checkJob(Request, Diags);
   if (O.Accounting == Accounting::Exact)

@@ -83,7 +83,7 @@ llvm::SmallVector<StageMessages, 2> foretrace::ir::messagesOf(const Program &P,
   for (int64_t Chunk = 0; Chunk < P.Schedule.Chunks; ++Chunk)
     for (const bool IsNext : {true, false}) {
       const auto Peer = P.Schedule.neighbour(Stage, Chunk, IsNext);
-      if (!Peer || *Peer == Stage)
+      if (!Peer || *Peer == Stage || (!IsNext && P.Spec.Serve))
         continue;
       const int64_t Part = P.Schedule.partOf(Stage, Chunk) - !IsNext;
       const StageMessages New = {

@@ -28,8 +28,8 @@ struct StageMessages {
   BoundaryId Boundary;
   int64_t Count;
 };
-/// Returns the messages of a stage to other stages, in both directions, in
-/// order of distance.
+/// Returns the messages of a stage to other stages, in both directions unless
+/// the job serves, in order of distance.
 llvm::SmallVector<StageMessages, 2> messagesOf(const Program &P, int64_t Stage);
 
 } // namespace foretrace::ir

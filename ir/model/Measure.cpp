@@ -134,13 +134,18 @@ AxisList foretrace::ir::axesSplitting(const Program &P, const TensorType &T,
 Expr foretrace::ir::extentOnRank(ExprScope P, const Dim &D,
                                  llvm::ArrayRef<Axis> Axes) {
   const Expr Extent(P.Sizes, D.Size);
+  // A step that serves may have fewer slots than there are ranks of experts.
+  const bool IsFew = P->Spec.Serve && D.Kind == DimKind::Slots;
+  const auto Divided = [&](Expr Of) {
+    return IsFew ? ceilDiv(Of, sizeOf(P, Axes)) : Of / sizeOf(P, Axes);
+  };
   if (!isOfReplica(D.Kind) || P->Mesh.groupSize(Replicas) == 1)
-    return Axes.empty() ? Extent : Extent / sizeOf(P, Axes);
+    return Axes.empty() ? Extent : Divided(Extent);
   if (llvm::all_of(Axes,
                    [](Axis A) { return llvm::is_contained(Replicas, A); }) &&
       P->Mesh.groupSize(Axes) == P->Mesh.groupSize(Replicas))
     return Extent;
-  return Extent * sizeOf(P, Replicas) / sizeOf(P, Axes);
+  return Divided(Extent * sizeOf(P, Replicas));
 }
 
 Expr foretrace::ir::extentOnRank(ExprScope P, const TensorType &T,

@@ -84,6 +84,13 @@ int TensorType::indexOf(DimKind K) const {
   return -1;
 }
 
+bool TensorType::isOfExperts() const {
+  return llvm::any_of(Dims, [](const Dim &D) {
+    return D.Kind == DimKind::Slots || D.Kind == DimKind::Expert ||
+           D.Kind == DimKind::Gathered;
+  });
+}
+
 llvm::StringRef getSuffix(Derivative D) {
   switch (D) {
   case Derivative::None:

@@ -86,6 +86,9 @@ struct TensorType {
   /// Index of the dimension of this kind, or -1: the first, of those that no
   /// axis splits (canRepeat).
   int indexOf(DimKind K) const;
+  /// Returns whether it belongs to routed experts, so that its ranks are seen
+  /// as etp x ep x edp instead of tp x cp x dp.
+  bool isOfExperts() const;
 };
 
 enum class ValueKind : unsigned char {

@@ -132,8 +132,7 @@ bool BlockVerifier::verifyView(const Value &V, SourceRange Range) {
     return llvm::any_of(Axes, [&](Axis A) { return !V.Layout.isWhole(A); });
   };
   bool IsBuffer = V.Type.indexOf(DimKind::Flat) >= 0;
-  bool IsExpert = V.Type.indexOf(DimKind::Slots) >= 0 ||
-                  V.Type.indexOf(DimKind::Expert) >= 0 ||
+  bool IsExpert = V.Type.isOfExperts() ||
                   (IsBuffer && !UsesAny(DenseView) && UsesAny(ExpertView));
   llvm::ArrayRef<Axis> View = IsExpert ? ExpertView : DenseView;
   for (Axis A : allAxes())
@@ -187,7 +186,8 @@ void BlockVerifier::verifySplits(const Value &V, SourceRange Range) {
     const Elements Extent = extentOf(P, D);
     const int64_t Ranks =
         P.Mesh.groupSize(axesSplitting(P, V.Type, V.Layout, Index));
-    if (!Extent.isDivisibleBy(Ranks))
+    const bool MayBeFew = P.Spec.Serve && D.Kind == DimKind::Slots;
+    if (!MayBeFew && !Extent.isDivisibleBy(Ranks))
       Diags.report(Range, diag::VerifySplit, infoOf(P.Spec, D.Kind).Name,
                    Extent.value(), V.Name, Ranks);
   }
@@ -233,6 +233,9 @@ void BlockVerifier::verifyCompute(const Op &O) {
     return V.GradientOf.isValid() && B.Values[V.GradientOf].Layout.isPartial(A);
   };
   auto MakesTerms = [&](Axis A) {
+    if (O.Kind == OpKind::View) // of ranks that share experts, as those of tp
+      return (A == Axis::Ep || A == Axis::Etp) &&
+             B.Values[O.Results.front()].Layout.isPartial(Axis::Tp);
     return isLinear(O.Kind) && llvm::all_of(O.Results, [&](ValueId R) {
              const Value &V = B.Values[R];
              return V.Layout.isPartial(A) || IsOfTerm(V, A);

@@ -62,7 +62,7 @@ bool Deriver::LayerRules::run() {
   // The text of experts reads it.
   if (ParallelSpec &P = D.S.Parallel;
       !P.Etp.isPresent() && hasExperts(D.S, Use))
-    D.define(P.Etp, D.of(P.Tp), P.Tp.Range, "etp");
+    D.define(P.Etp, D.expertTp(), P.Tp.Range, "etp");
   llvm::SmallVector<ValueId, 2> Inputs = {addInput("x", hiddenType(P))};
   for (const llvm::StringRef Name : Use.reads())
     Inputs.push_back(addReceived(Name));

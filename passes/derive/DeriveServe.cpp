@@ -154,12 +154,10 @@ void Deriver::checkServe() {
           "with `quantized = none`");
 }
 
-/// Sets the keys of the forward pass of a step.
-void Deriver::deriveStep() {
+/// Sets types of the forward pass of a step.
+void Deriver::deriveServedTypes() {
   const ServeSpec &V = *S.Serve;
   TrainSpec &T = S.Train;
-  define(T.Sequence, of(V.MaxBatchTokens), V.MaxBatchTokens.Range, "sequence");
-  T.MicroBatch.derive(1, V.Range);
   T.Precision.derive(*V.Precision, V.Precision.Range);
   const bool IsQuantized = *V.Quantized != QuantizedKind::None;
   const TypeKind Weights = IsQuantized ? *V.WeightPrecision
@@ -167,6 +165,50 @@ void Deriver::deriveStep() {
   T.WeightPrecision.derive(Weights, V.WeightPrecision.Range);
   T.ComputePrecision.derive(Weights, V.WeightPrecision.Range);
   T.ComputeCopies.derive(1, V.WeightPrecision.Range);
+  if (*V.Exchange == ExchangeKind::DeepEPNormal ||
+      *V.Exchange == ExchangeKind::DeepEPLowLatency)
+    T.DispatchPrecision.derive(TypeKind::FP8Block, V.Exchange.Range);
+}
+
+/// Returns the tokens of a prompt that the cache has; the last one is always
+/// computed.
+Expr Deriver::cachedTokens() {
+  const RequestsSpec &R = *S.Requests;
+  constexpr int64_t Millionths = 1'000'000;
+  const Expr Rest = of(R.Input) + of(R.Prefix) * -1;
+  const Expr Hit = of(R.Prefix) + floorDiv(Rest * *R.HitRate,
+                                           number(Millionths));
+  return min(Hit, of(R.Input) + number(-1));
+}
+
+/// Sets the tokens of the step, of one attention replica.
+void Deriver::deriveStep() {
+  if (!S.Serve)
+    return;
+  ServeSpec &V = *S.Serve;
+  const RequestsSpec &R = *S.Requests;
+  TrainSpec &T = S.Train;
+  Expr Tokens = of(V.MaxBatchTokens), Sequences = number(1), Context = Tokens;
+  SourceRange From = V.MaxBatchTokens.Range;
+  if (*V.Step == StepKind::Prefill) {
+    Tokens = of(R.Input) + cachedTokens() * -1;
+    Context = of(R.Input);
+    From = R.Input.Range;
+  } else if (*V.Step == StepKind::Decode) {
+    Tokens = number(1);
+    Sequences = min(ceilDiv(of(R.Concurrency),
+                            of(V.Replicas) * of(S.Parallel.Dp)),
+                    of(V.MaxSequences));
+    Context = of(R.Input) + floorDiv(of(R.Output), number(2));
+    From = R.Concurrency.Range;
+  }
+  define(T.Sequence, Tokens, From, "sequence");
+  define(T.MicroBatch, Sequences, From, "micro_batch");
+  if (!V.Context.isPresent())
+    define(V.Context, Context, R.Input.Range, "context");
+  else if (!holds(isAtMost(Tokens, of(V.Context)), diag::ServeContext,
+                  V.Context))
+    error(V.Context.Range, diag::ServeContext, *V.Context, Tokens.value());
 }
 
 void Deriver::deriveServe() {
@@ -175,6 +217,9 @@ void Deriver::deriveServe() {
   ServeSpec &V = *S.Serve;
   const RequestsSpec &R = *S.Requests;
   checkServe();
+  if (!holds(isAtMost(of(R.Prefix), of(R.Input)), diag::RequestsPrefix,
+             R.Prefix))
+    error(R.Prefix.Range, diag::RequestsPrefix, *R.Prefix, *R.Input);
   const Expr Length = of(R.Input) + of(R.Output);
   if (!V.MaxLength.isPresent())
     define(V.MaxLength, Length, R.Input.Range, "max_length");
@@ -213,7 +258,22 @@ void Deriver::deriveServe() {
     V.StatePrecision.derive(*V.Engine == EngineKind::VLLM ? *V.Precision
                                                           : PrecisionKind::FP32,
                             V.Engine.Range);
-  deriveStep();
+  if (!V.Exchange.isPresent())
+    V.Exchange.derive(ExchangeKind::AllGather, V.Engine.Range);
+  if (!V.Step.isPresent())
+    V.Step.derive(V.Name == "prefill" ? StepKind::Prefill : StepKind::Decode,
+                  V.Range);
+  deriveServedTypes();
+}
+
+/// Returns the ranks that split an expert where the job states none: those of
+/// tp, and in an engine all that ep leaves (vLLM,
+/// model_executor/layers/fused_moe/config.py, FusedMoEParallelConfig.make).
+Expr Deriver::expertTp() {
+  const ParallelSpec &P = S.Parallel;
+  if (!S.Serve)
+    return of(P.Tp);
+  return max(quotient(of(P.Tp) * of(P.Dp), of(P.Ep)), number(1));
 }
 
 /// Replicas of attention share experts, and nothing else.

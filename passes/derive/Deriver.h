@@ -35,6 +35,7 @@ public:
     if (Failed)
       return false; // the rest divides by dp
     checkInstance();
+    deriveStep();
     deriveTypes();
     deriveCluster();
     deriveDevice();
@@ -136,7 +137,10 @@ private:
   /// The value of what shapes a program.
   int64_t decide(ir::Expr Of);
   void deriveServe();
+  void deriveServedTypes();
   void deriveStep();
+  ir::Expr cachedTokens();
+  ir::Expr expertTp();
   void checkServe();
   void checkInstance();
   void refuseWorld(int64_t ReplicaRanks);

@@ -47,6 +47,8 @@ template <typename T> static std::string toText(const T &Of) {
 
 void Summary::addMost() {
   auto Add = [&](FigureId Id) {
+    if (P->Spec.Serve && (Id == FigureId::Peak || Id == FigureId::Fits))
+      return; // the cache is not in it
     const FigureInfo &Info = getInfo(Id);
     if (const std::optional<Expr> Is = Of.of(Id))
       F.Named.push_back({Info.Name, Info.Name, Info.Unit, figureOf(P, *Is)});

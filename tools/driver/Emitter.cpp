@@ -45,6 +45,19 @@ std::optional<ir::Program> Emitter::establishAllowed(CompiledJob &Job,
   return P;
 }
 
+/// Returns the program of the largest step of a job that serves; nothing after
+/// an error.
+std::optional<ir::Program> Emitter::establishLargest(CompiledJob &Job,
+                                                     ir::FactSet Needs) {
+  if (Diags.hasErrors()) // which it may have, too
+    return std::nullopt;
+  ir::Program P;
+  P.Spec = *Job.spec();
+  P.Spec.Serve->Step.derive(ir::StepKind::Largest, P.Spec.Serve->Range);
+  IsIllegal = !Job.establish(P, Needs) || !ir::verify(P, Diags);
+  return IsIllegal ? std::nullopt : std::optional(std::move(P));
+}
+
 void Emitter::showCommand(const Emission &Block, const EmitRequest &Request,
                           size_t FirstFile) const {
   if (!Options.ShowsCommand)
@@ -134,7 +147,7 @@ void Emitter::emitJob(CompiledJob &Job, ArrayRef<ir::EmitSpec> Emits) {
 
 void Emitter::emitBlock(CompiledJob &Job, const ir::EmitSpec &Emit) {
   const Backend *Format = backendOf(Emit, Diags);
-  if (!Format)
+  if (!Format || IsIllegal)
     return;
   Diags.clearAllowed();
   const unsigned ErrorsBefore = Diags.errorCount();
@@ -142,9 +155,13 @@ void Emitter::emitBlock(CompiledJob &Job, const ir::EmitSpec &Emit) {
   const ir::FactSet Needs = Block->needs();
   std::optional<ir::Program> Apart;
   const ir::Program *P = nullptr;
-  if (!Diags.allowsAny())
+  if (Diags.allowsAny())
+    Apart = establishAllowed(Job, Needs, Emit);
+  else if (Job.spec() && Job.spec()->Serve && Block->isOfLargestStep())
+    Apart = establishLargest(Job, Needs);
+  else
     P = Job.program(Needs);
-  else if ((Apart = establishAllowed(Job, Needs, Emit)))
+  if (Apart)
     P = &*Apart;
   if (P && Diags.errorCount() == ErrorsBefore)
     write(*P, *Format, *Block, Emit);

@@ -66,6 +66,8 @@ private:
   std::optional<ir::Program> establishAllowed(CompiledJob &Job,
                                               ir::FactSet Needs,
                                               const ir::EmitSpec &Emit);
+  std::optional<ir::Program> establishLargest(CompiledJob &Job,
+                                              ir::FactSet Needs);
   void write(const ir::Program &P, const Backend &Format, const Emission &Block,
              const ir::EmitSpec &Emit);
   void showCommand(const Emission &Block, const EmitRequest &Request,
@@ -76,6 +78,7 @@ private:
   FileOutputs Outputs;
   std::string Durations; ///< source of the files' durations, if not measured
   DiagnosticEngine &Diags;
+  bool IsIllegal = false; ///< the job; its errors have been reported
 };
 
 } // namespace foretrace::driver

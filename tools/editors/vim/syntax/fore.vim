@@ -14,13 +14,14 @@ let s:units = split('
       \ B/s GiB KiB MiB TiB GB Gi KB Ki MB Mi TB Ti ms ns us B G K M T s')
 let s:values = split('
       \ a2a adam adam_8bit after_sum all all_gather allgather alltoall any aux_loss balanced bf16
-      \ block_tp calibrated channel deepspeed dualpipe dualpipe_v estimate file flex flops forward
-      \ fp16 fp32 fp8 fp8_block fp8_ds_mla full fully_connected fused geglu gelu generic
-      \ global_aux_loss gpipe head interleaved interleaved_1f1b interleaved_zb l2 layernorm
-      \ layernorm_no_bias learned local looped_bfs megatron megatron_fsdp memory module_count muon
-      \ mxfp4 mxfp8 native none nvfp4 offline one_f_one_b op p2p parameters post pre precision_aware
-      \ profile relu ring rmsnorm roofline rope same_vendor sandwich selective seq_aux_loss server
-      \ sgd sglang squared_relu swiglu switch te torch torch_fsdp1 tp_cp_ep_dp_pp tp_cp_ep_pp_dp
+      \ block_tp calibrated channel decode deepep_low_latency deepep_normal deepspeed dualpipe
+      \ dualpipe_v estimate file flex flops forward fp16 fp32 fp8 fp8_block fp8_ds_mla full
+      \ fully_connected fused geglu gelu generic global_aux_loss gpipe head interleaved
+      \ interleaved_1f1b interleaved_zb l2 largest layernorm layernorm_no_bias learned local
+      \ looped_bfs megatron megatron_fsdp memory module_count muon mxfp4 mxfp8 native none nvfp4
+      \ offline one_f_one_b op p2p parameters post pre precision_aware prefill profile relu ring
+      \ rmsnorm roofline rope same_vendor sandwich selective seq_aux_loss server sgd sglang
+      \ squared_relu swiglu switch te torch torch_fsdp1 tp_cp_ep_dp_pp tp_cp_ep_pp_dp
       \ transformer_engine trtllm uncosted unfused uniform vllm xielu zb_h1 zbv')
 
 " Returns a pattern of any of some words.
