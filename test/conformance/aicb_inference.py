@@ -27,9 +27,24 @@ parallel { world = %s  tp = %s  ep = %s  pp = %s }
        case["world_size"], case["tp"], case["ep"], case["pp"], emit)
 
 
+def imported_job_of(case):
+    """The job that the arguments of the program become."""
+    sizes = {"seq_length": "seq_length", "micro_batch": "micro_batch", "world_size": "world_size",
+             "tensor_model_parallel_size": "tp", "expert_model_parallel_size": "ep",
+             "pipeline_model_parallel": "pp", "phase": "phase"}
+    return tool.run("import", "aicb", "--quiet", " ".join(
+        ["python -m workload_generator." + case["generator"], case["model"], "default.json",
+         *(f"--{option} {case[name]}" for option, name in sizes.items())]))
+
+
 def compare(folder, case):
+    return compare_job(folder, case, job_of(case)) or \
+        compare_job(folder, case, imported_job_of(case))
+
+
+def compare_job(folder, case, job):
     with tool.scratch() as temp:
-        done = tool.attempt("compile", "-", "-o", temp / "out", "--quiet", input=job_of(case))
+        done = tool.attempt("compile", "-", "-o", temp / "out", "--quiet", input=job)
         if case["status"] != "ok":
             number = case["message"].split()[1]
             return None if done.returncode == 1 and number in done.stderr else \

@@ -51,7 +51,8 @@ private:
   const ast::Section *readCommand();
   const ast::Section *readScript(const ast::Section &Script, size_t At);
   void readScriptOptions(const OptionTable &Known, size_t At);
-  void readArguments(size_t At);
+  void readArguments(size_t At, StringRef Options, StringRef Positional);
+  const ast::Section *findProgram(size_t At);
   void applyPreset(StringRef Script, const ArgumentWord &Called);
   /// Sets the keys of a section of a class, as if they were at \p Where.
   void setAll(const ast::Section &Class, StringRef Keyword, SourceRange Where);
@@ -210,16 +211,22 @@ const ast::Section *CommandImporter::readScript(const ast::Section &Script,
   return Classes.findClass(textOfKey(Script, "passes_to"));
 }
 
-/// Reads arguments as Python's argparse does.
-void CommandImporter::readArguments(size_t At) {
-  const OptionTable Known(*Classes.findClass("generator_options"));
+/// Reads arguments as Python's argparse does. Words without `--` are those of
+/// \p Positional, as many as it has.
+void CommandImporter::readArguments(size_t At, StringRef Options,
+                                    StringRef Positional) {
+  const OptionTable Known(*Classes.findClass(Options));
   for (; At < Words.size(); ++At) {
     const ArgumentWord &Word = Words[At];
     const auto [Name, Assigned] = StringRef(Word.Text).split('=');
     const bool HasValue = Name.size() != Word.Text.size();
     const OptionTable::Option *Option =
         Name.starts_with("--") ? Known.findPrefix(Name) : nullptr;
-    if (!Option) {
+    if (!Name.starts_with("--") && !Positional.empty()) {
+      StringRef Key;
+      std::tie(Key, Positional) = Positional.split(' ');
+      set(Key, valueOfWord(Word));
+    } else if (!Option) {
       suggest(Diags.report(Word.Range, diag::ImportUnknownOption, Name),
               Word.Range, Name, Known.words());
     } else if (!Option->TakesValue && !HasValue) {
@@ -233,6 +240,21 @@ void CommandImporter::readArguments(size_t At) {
                    HasValue ? "takes no value" : "has no value");
     }
   }
+}
+
+/// Returns the class of one of the programs for inference, if that is at \p At
+/// or has the options there; else null.
+const ast::Section *CommandImporter::findProgram(size_t At) {
+  StringRef Name = path::filename(Words[At].Text);
+  Name.consume_back(".py");
+  Name = Name.drop_front(Name.rfind('.') + 1); // of its package
+  if (const ast::Section *Program = Classes.findBy("programs", Name))
+    return Program;
+  const bool HasPhase = any_of(Words, [](const ArgumentWord &W) {
+    return StringRef(W.Text).split('=').first == "--phase";
+  });
+  return HasPhase && !find("program") ? Classes.findClass("inference")
+                                      : nullptr;
 }
 
 /// Reads the words as the program in them does; the class of what they mean.
@@ -266,7 +288,12 @@ const ast::Section *CommandImporter::readCommand() {
                  "neither a script of AICB nor arguments of its generator");
     return nullptr;
   }
-  readArguments(find("program") ? At + 1 : At);
+  if (const ast::Section *Program = findProgram(At)) {
+    readArguments(find("program") ? At + 1 : 0, "inference_options",
+                  "model_name config_file aiob_file");
+    return Program;
+  }
+  readArguments(find("program") ? At + 1 : At, "generator_options", "");
   return Classes.findClass("generator");
 }
 

@@ -286,6 +286,8 @@ void ImportedJob::write(raw_ostream &To) {
   std::string Text;
   raw_string_ostream OS(Text);
   writeComments(Comments, OS);
+  if (!Library.empty())
+    OS << "import \"models/" << Library << ".fore\"\n";
   if (!Params.empty())
     OS << "\n// To be given with -D.\n";
   for (const std::string &P : Params)
@@ -305,9 +307,13 @@ void ImportedJob::write(raw_ostream &To) {
     OS << "}\n";
   }
   const std::pair<StringRef, const SectionText *> Sections[] = {
-      {"train", &Train}, {"parallel", &Parallel}, {"emit", &Emit}};
+      {"requests", &Requests},
+      {"serve", &Serve},
+      {"train", &Train},
+      {"parallel", &Parallel},
+      {"emit", &Emit}};
   for (const auto &[Keyword, S] : Sections)
-    if (!S->Keys.empty()) {
+    if (!S->Keys.empty() || !S->Kind.empty()) {
       OS << "\n";
       writeSection(Keyword, *S, OS, /*IsBroken=*/true);
     }

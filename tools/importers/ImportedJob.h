@@ -51,12 +51,15 @@ struct KeyCounts {
 };
 
 struct ImportedJob {
-  std::string Model;                 ///< its name
+  std::string Model; ///< its name
+  std::string
+      Library; ///< that it imports, `llama3-8b`; empty if it has its own
   std::vector<std::string> Comments; ///< lines at the top
   std::vector<std::string> Params;   ///< keys that the user must give
   SectionText Keys;                  ///< of the model
   SectionText Train, Parallel;
-  SectionText Emit; ///< without a kind there is none
+  SectionText Requests, Serve; ///< of a job that serves
+  SectionText Emit;            ///< without a kind there is none
   std::vector<LayerText> Layers;
   /// The `branch` of the model; without a kind there is none. If its `layers`
   /// are the word `last_layer`, they are the block of the model's last layer.

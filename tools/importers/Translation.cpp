@@ -102,6 +102,8 @@ void Translator::assignTop(const ast::Assignment &A) {
     Job.ModelComments.push_back(Formulas.interpolate(textOf(*A.Value)));
   else if (A.Key.Text == "note")
     Job.Notes.push_back(Formulas.interpolate(textOf(*A.Value)));
+  else if (A.Key.Text == "library")
+    Job.Library = Formulas.interpolate(textOf(*A.Value));
 }
 
 void Translator::topSection(const ast::Section &S) {
@@ -118,8 +120,13 @@ void Translator::topSection(const ast::Section &S) {
     Job.Emit.Kind = S.Label.Text;
     fill(Job.Emit, S.Entries);
   } else {
+    SectionText &To = Keyword == "train"      ? Job.Train
+                      : Keyword == "requests" ? Job.Requests
+                      : Keyword == "serve"    ? Job.Serve
+                                              : Job.Parallel;
+    To.Kind = S.Label.Text;
     Formulas.askForMissing(true);
-    fill(Keyword == "train" ? Job.Train : Job.Parallel, S.Entries);
+    fill(To, S.Entries);
     Formulas.askForMissing(false);
   }
 }
@@ -226,8 +233,8 @@ static void checkSections(const ast::Entry &E, ArrayRef<StringRef> Known) {
 
 void Translator::run() {
   for (const ast::Entry *E : Map.entries())
-    checkSections(*E,
-                  {"layers", "model", "branch", "emit", "train", "parallel"});
+    checkSections(*E, {"layers", "model", "branch", "emit", "train", "parallel",
+                       "requests", "serve"});
   for (const ast::Entry *E : Map.entries())
     top(*E);
   if (!Diags.hasErrors())
@@ -315,9 +322,10 @@ static void reportSections(Pages &Classes, const ForeignValue &Of,
 
 std::optional<ImportedJob> translate(Pages &Classes, const ast::Section &Class,
                                      const ForeignValue &Input,
-                                     ImportRequest &Request) {
+                                     ImportRequest &Request,
+                                     const ForeignValue *Outer) {
   const Mapping Map(Classes, Class);
-  const Translation All{Map, Input, nullptr, Request.Diags};
+  const Translation All{Map, Input, Outer, Request.Diags};
   ImportedJob Job;
   All.reportKeys(Input, Request.Counts);
   reportSections(Classes, Input, Request.Counts, Request.Diags);

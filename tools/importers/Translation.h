@@ -24,10 +24,11 @@ struct Translation {
 };
 
 /// Makes the job of \p Input by a class of pages. Reports and counts its keys,
-/// and those of members for which there is a class `in_` and their name.
-/// Nothing after an error.
+/// and those of members for which there is a class `in_` and their name, but
+/// not those of \p Outer. Nothing after an error.
 std::optional<ImportedJob> translate(Pages &Classes, const ast::Section &Class,
                                      const ForeignValue &Input,
-                                     ImportRequest &Request);
+                                     ImportRequest &Request,
+                                     const ForeignValue *Outer = nullptr);
 
 } // namespace foretrace::importers
