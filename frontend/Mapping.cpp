@@ -203,6 +203,22 @@ ArrayRef<std::string> Mapping::spellings(StringRef Key) const {
   return Found->second;
 }
 
+StringRef Mapping::mainName(StringRef Key) const {
+  for (const auto &[Main, Others] : Names)
+    if (is_contained(Others, Key))
+      return Main;
+  return Key;
+}
+
+std::vector<StringRef> Mapping::wordsOf(StringRef Key) const {
+  SmallVector<StringRef, 32> Words;
+  for (const ast::Entry *E : Entries)
+    if (const auto *A = std::get_if<ast::Assignment>(&E->Node);
+        A && A->Key.Text == Key)
+      SplitString(textOf(*A->Value), Words);
+  return {Words.begin(), Words.end()};
+}
+
 bool Mapping::isUsed(StringRef Key) const {
   return Used.contains(Key) || (Named.contains(Key) && !Lets.contains(Key));
 }

@@ -82,6 +82,10 @@ public:
   }
   /// Other spellings of \p Key.
   llvm::ArrayRef<std::string> spellings(llvm::StringRef Key) const;
+  /// Returns the key of which \p Key is another spelling; itself if of none.
+  llvm::StringRef mainName(llvm::StringRef Key) const;
+  /// The words of the texts that the classes assign to \p Key.
+  std::vector<llvm::StringRef> wordsOf(llvm::StringRef Key) const;
   /// The value that a key of a job has if it is not written; nothing if it
   /// always is.
   const ast::Expr *findOmitted(llvm::StringRef Key) const {

@@ -2,6 +2,7 @@
 #include "tools/importers/Importers.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 
@@ -13,6 +14,21 @@ std::optional<SourceText> ImportRequest::read(StringRef Path) {
     return Sources.text(*File);
   Diags.report({}, diag::FileUnreadable, Path, File.getError().message());
   return std::nullopt;
+}
+
+const std::string *ImportRequest::findConfig() const {
+  const auto *Found = find_if(drop_begin(Words), [](StringRef W) {
+    return W.ends_with(".json") || sys::fs::is_directory(W);
+  });
+  return Found == Words.end() ? nullptr : Found;
+}
+
+std::optional<ImportedJob>
+ImportRequest::importConfig(const std::string &Path) {
+  ImportRequest Model{ArrayRef(Path), Sources, Diags};
+  std::optional<ImportedJob> Job = importHuggingFace(Model);
+  Counts += Model.Counts;
+  return Job;
 }
 
 ArrayRef<Importer> importers() {
@@ -36,6 +52,12 @@ ArrayRef<Importer> importers() {
       {"calculon",
        "JSON files of Calculon, of an application and of an execution",
        "application.json execution.json", importCalculon},
+      {"vllm",
+       "a command of vLLM in quotes, or a script or YAML with its "
+       "arguments",
+       "'vllm serve Qwen/Qwen3-8B'", importVllm},
+      {"sglang", "the same of SGLang", "serve.sh", importSglang},
+      {"trtllm", "the same of TensorRT-LLM", "serve.sh", importTensorRtLlm},
   };
   return All;
 }

@@ -23,6 +23,11 @@ struct ImportRequest {
 
   /// Reads the file \p Path; reports one that can't be read.
   std::optional<SourceText> read(llvm::StringRef Path);
+  /// Imports the `config.json`, or the folder that has one, at \p Path as the
+  /// model of the job. Nothing after an error.
+  std::optional<ImportedJob> importConfig(const std::string &Path);
+  /// Returns the word after the first that is such a path; null if none is.
+  const std::string *findConfig() const;
 };
 
 struct Importer {
@@ -60,6 +65,9 @@ std::optional<ImportedJob> importDeepSpeed(ImportRequest &Request);
 std::optional<ImportedJob> importTorchtitan(ImportRequest &Request);
 std::optional<ImportedJob> importSimuMax(ImportRequest &Request);
 std::optional<ImportedJob> importCalculon(ImportRequest &Request);
+std::optional<ImportedJob> importVllm(ImportRequest &Request);
+std::optional<ImportedJob> importSglang(ImportRequest &Request);
+std::optional<ImportedJob> importTensorRtLlm(ImportRequest &Request);
 
 std::optional<ImportedJob> importMegatron(ImportRequest &Request);
 

@@ -10,7 +10,6 @@
 #include "tools/importers/Translation.h"
 #include "tools/importers/readers/ReadArguments.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 
@@ -227,16 +226,8 @@ std::optional<ImportedJob> MegatronImporter::import() {
 /// Returns the model of a recipe: that of the config.json after it, if any.
 std::optional<ImportedJob>
 MegatronImporter::modelOf(const ForeignValue &Flags) {
-  const ArrayRef<std::string> Words = Request.Words;
-  const auto *Config = find_if(drop_begin(Words), [](StringRef W) {
-    return W.ends_with(".json") || sys::fs::is_directory(W);
-  });
-  if (Config != Words.end()) {
-    ImportRequest Model{ArrayRef(*Config), Request.Sources, Diags};
-    std::optional<ImportedJob> Job = importHuggingFace(Model);
-    Request.Counts += Model.Counts;
-    return Job;
-  }
+  if (const std::string *Config = Request.findConfig())
+    return Request.importConfig(*Config);
   Diags.report(Flags.Range.atStart(), diag::ImportNoModel);
   ImportedJob Job;
   Job.Comments = {

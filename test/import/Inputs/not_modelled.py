@@ -61,7 +61,25 @@ def aicb_value(key, folder):
     return ["aicb", AICB + key + "=1"]
 
 
-MAKE = {"megatron": [megatron], "huggingface": [huggingface], "deepspeed": [deepspeed],
+def vllm(key, folder):
+    return ["vllm", f"vllm serve Qwen/Qwen3-8B --{key.replace('_', '-')} 1"]
+
+
+def sglang(key, folder):
+    return ["sglang", f"sglang serve --model-path Qwen/Qwen3-8B --{key.replace('_', '-')} 1"]
+
+
+def trtllm(section):
+    def make(key, folder):
+        path = folder / "options.yaml"
+        path.write_text(f"{section}\n  {key}: 1\n" if section else f"{key}: 2\n")
+        return ["trtllm", str(path)]
+    return make
+
+
+MAKE = {"serving/vllm": [vllm], "serving/sglang": [sglang],
+        "serving/trtllm": list(map(trtllm, ("", "kv_cache_config:", "quant_config:"))),
+        "megatron": [megatron], "huggingface": [huggingface], "deepspeed": [deepspeed],
         "simulators": [simumax, calculon], "aicb": [aicb, aicb_value]}
 
 

@@ -6,6 +6,7 @@
 #include "tools/importers/formulas/FormulaEvaluator.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <cmath>
 
 using namespace llvm;
@@ -55,6 +56,38 @@ static ForeignValue lastNumber(Values Of, DiagnosticEngine &) {
 /// The number that a text is.
 static ForeignValue number(Values Of, DiagnosticEngine &) {
   return Of[0].Is == Kind::Text ? readScalar(Of[0].Text, Of[0].Range) : Of[0];
+}
+
+/// A number of tokens as vLLM reads it: `32K` is 32 x 1024, `25.6k` is 25,600
+/// (engine/arg_utils.py, human_readable_int).
+static ForeignValue tokens(Values Of, DiagnosticEngine &Diags) {
+  constexpr StringLiteral Suffixes = "kmgtKMGT";
+  const ForeignValue &V = Of[0];
+  if (V.Is == Kind::Integer)
+    return V;
+  const size_t At =
+      V.Text.empty() ? StringRef::npos : Suffixes.find(V.Text.back());
+  double Number;
+  if (At != StringRef::npos &&
+      !StringRef(V.Text).drop_back().getAsDouble(Number)) {
+    const bool IsBinary = At >= Suffixes.size() / 2;
+    if (!IsBinary || Number == std::trunc(Number))
+      return ForeignValue::of(
+          std::trunc(Number * std::pow(IsBinary ? 1024 : 1000, At % 4 + 1)),
+          V.Range);
+  }
+  Diags.report(V.Range, diag::ImportValueKind, V.print(),
+               "a number of tokens, such as 32768, 32K or 32.8k");
+  return {};
+}
+
+/// A number as a decimal of a job, with six digits at most.
+static ForeignValue decimal(Values Of, DiagnosticEngine &) {
+  const std::string Digits = formatv("{0:F6}", Of[0].number());
+  ForeignValue Made = ForeignValue::of(
+      StringRef(Digits).rtrim('0').rtrim('.').str(), Of[0].Range);
+  Made.IsFormula = true;
+  return Made;
 }
 
 static ForeignValue text(Values Of, DiagnosticEngine &) {
@@ -268,6 +301,7 @@ static constexpr Function Functions[] = {
     {"at", 2, Function::Any, at},
     {"ceil_div", 2, Function::Numbers, quotient<std::ceil>},
     {"contains", 2, Function::Any, contains},
+    {"decimal", 1, Function::Numbers, decimal},
     {"expression", 1, Function::Text, expression},
     {"floor_div", 2, Function::Numbers, quotient<std::floor>},
     {"index_of", 2, Function::List, indexOf},
@@ -287,6 +321,7 @@ static constexpr Function Functions[] = {
     {"round_up", 2, Function::Numbers, roundUp},
     {"split_words", 1, Function::Text, splitWords},
     {"text", 1, Function::Any, text},
+    {"tokens", 1, Function::Any, tokens},
     {"trunc", 1, Function::Numbers, trunc},
     {"without", 2, Function::Any, without},
     {"word", 1, Function::Text, word},

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/importers/shell/ReadShell.h"
 #include "lang/diagnostics/Import.h"
-#include "tools/importers/readers/ReadArguments.h"
 #include "tools/importers/shell/ShellRun.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CheckedArithmetic.h"
@@ -32,6 +31,8 @@ public:
         S(LeastEffort + EffortOfCharacter * Text.str().size()) {}
 
   std::optional<ForeignValue> read();
+  /// Returns the commands of the script; nothing if it takes too long.
+  std::optional<std::vector<std::vector<Traced>>> follow();
 
 private:
   void setArguments();
@@ -298,7 +299,7 @@ ForeignValue ScriptReader::flagsOf(const std::vector<Traced> &Words) const {
   return ForeignValue::of(std::move(All), Text.range().atStart());
 }
 
-std::optional<ForeignValue> ScriptReader::read() {
+std::optional<std::vector<std::vector<Traced>>> ScriptReader::follow() {
   setArguments();
   setScheduler();
   shell::Follower Follower(S, Request.Diags,
@@ -310,7 +311,14 @@ std::optional<ForeignValue> ScriptReader::read() {
     return std::nullopt;
   }
   reportGaps();
-  const std::vector<Traced> Words = findArguments(Follower.commands());
+  return Follower.commands().vec();
+}
+
+std::optional<ForeignValue> ScriptReader::read() {
+  const std::optional<std::vector<std::vector<Traced>>> Commands = follow();
+  if (!Commands)
+    return std::nullopt;
+  const std::vector<Traced> Words = findArguments(*Commands);
   if (count_if(Words, isFlag) == 0) {
     Request.Diags.report(Text.range(0, 0), diag::ImportNoCommand);
     return std::nullopt;
@@ -318,13 +326,36 @@ std::optional<ForeignValue> ScriptReader::read() {
   return flagsOf(Words);
 }
 
+/// Returns whether a script is as short as those that people write; reports
+/// one that is not.
+static bool checkSize(SourceText Text, DiagnosticEngine &Diags) {
+  if (Text.str().size() <= MaxScript)
+    return true;
+  Diags.report(Text.range(0, 0), diag::ImportSyntax,
+               "scripts have at most 256 KiB");
+  return false;
+}
+
 std::optional<ForeignValue> readShell(SourceText Text, ImportRequest &Request) {
-  if (Text.str().size() > MaxScript) {
-    Request.Diags.report(Text.range(0, 0), diag::ImportSyntax,
-                         "scripts have at most 256 KiB");
+  if (!checkSize(Text, Request.Diags))
     return std::nullopt;
-  }
   return ScriptReader(Text, Request).read();
+}
+
+std::optional<std::vector<std::vector<ArgumentWord>>>
+readCommands(SourceText Text, ImportRequest &Request) {
+  if (!checkSize(Text, Request.Diags))
+    return std::nullopt;
+  const auto Followed = ScriptReader(Text, Request).follow();
+  if (!Followed)
+    return std::nullopt;
+  std::vector<std::vector<ArgumentWord>> Commands;
+  for (const std::vector<Traced> &Of : *Followed) {
+    std::vector<ArgumentWord> &Words = Commands.emplace_back();
+    for (const Traced &W : Of)
+      Words.push_back({W.Text, W.range()});
+  }
+  return Commands;
 }
 
 } // namespace foretrace::importers

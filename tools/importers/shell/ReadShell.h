@@ -5,7 +5,7 @@
 #pragma once
 
 #include "tools/importers/Importers.h"
-#include "tools/importers/formulas/ForeignValue.h"
+#include "tools/importers/readers/ReadArguments.h"
 
 namespace foretrace::importers {
 
@@ -13,5 +13,11 @@ namespace foretrace::importers {
 /// \p Request after the first, with `world_size` if a launcher says it.
 /// Nothing, with an error, if it passes none.
 std::optional<ForeignValue> readShell(SourceText Text, ImportRequest &Request);
+
+/// All commands of other programs that the script \p Text starts when it gets
+/// the words of \p Request after the first. Nothing, with an error, if it takes
+/// too long to follow.
+std::optional<std::vector<std::vector<ArgumentWord>>>
+readCommands(SourceText Text, ImportRequest &Request);
 
 } // namespace foretrace::importers
