@@ -40,7 +40,7 @@ def fates(root, names):
 def table(root, names):
     """The lines between the marks of a page of the documentation."""
     no_effect, not_modelled = fates(root, names)
-    dashed = names.startswith("megatron")
+    dashed = names.startswith(("megatron", "serving/vllm", "serving/sglang"))
 
     def shown(key):
         return "`--" + key.replace("_", "-") + "`" if dashed else f"`{key}`"

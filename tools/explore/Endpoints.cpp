@@ -133,7 +133,8 @@ HttpReply Endpoints::job() {
     J.attribute("text", json::fixUTF8(Job.text()));
     J.attributeArray("exports", [&] {
       for (const exporters::Exporter &E : exporters::exporters())
-        J.value(E.Name);
+        if (E.Of != exporters::Exporter::Serving) // which has no page yet
+          J.value(E.Name);
     });
   });
 }

@@ -16,12 +16,15 @@ namespace foretrace::exporters {
 
 ArrayRef<Exporter> exporters() {
   static constexpr Exporter All[] = {
-      {"megatron", "arguments of Megatron-LM", false},
-      {"bridge", "recipe of Megatron-Bridge", false},
-      {"hf", "`config.json` of Hugging Face", true},
-      {"torchtitan", "TOML of torchtitan", false},
-      {"deepspeed", "`ds_config.json` of DeepSpeed", false},
-      {"aicb", "arguments of AICB", false},
+      {"megatron", "arguments of Megatron-LM", Exporter::Training},
+      {"bridge", "recipe of Megatron-Bridge", Exporter::Training},
+      {"hf", "`config.json` of Hugging Face", Exporter::Model},
+      {"torchtitan", "TOML of torchtitan", Exporter::Training},
+      {"deepspeed", "`ds_config.json` of DeepSpeed", Exporter::Training},
+      {"aicb", "arguments of AICB", Exporter::Training},
+      {"vllm", "commands of vLLM, of a job that serves", Exporter::Serving},
+      {"sglang", "commands of SGLang", Exporter::Serving},
+      {"trtllm", "commands and YAML of TensorRT-LLM", Exporter::Serving},
   };
   return All;
 }
@@ -50,10 +53,13 @@ public:
 
   /// Sections `arguments`, and `dashed`, whose names have `-` for `_`.
   std::vector<ForeignValue::Member> Arguments;
-  std::vector<ForeignValue::Member> File; ///< section `file`
-  std::string Command;                    ///< that has the arguments
-  std::string Before, After;              ///< lines around the file
-  std::string Syntax;                     ///< of the file, if not JSON
+  std::vector<ForeignValue::Member> File;   ///< section `file`
+  std::vector<ForeignValue::Member> Client; ///< section `client`, dashed
+  std::string Command;                      ///< that has the arguments
+  std::string ClientCommand;                ///< that has those of `client`
+  std::string Before, After;                ///< lines around the file
+  std::string Syntax;                       ///< of the file, if not JSON
+  std::string FileName; ///< by which the command reads the file
 
 private:
   void top(const ast::Entry &E);
@@ -101,9 +107,11 @@ void PageEvaluator::top(const ast::Entry &E) {
                    Formulas.interpolate(textOf(*A->Value)));
     std::string *To = StringSwitch<std::string *>(A->Key.Text)
                           .Case("command", &Command)
+                          .Case("client_command", &ClientCommand)
                           .Case("before", &Before)
                           .Case("after", &After)
                           .Case("syntax", &Syntax)
+                          .Case("file_name", &FileName)
                           .Default(nullptr);
     if (!To)
       return;
@@ -111,11 +119,14 @@ void PageEvaluator::top(const ast::Entry &E) {
     if (To == &Before || To == &After)
       *To += '\n';
   } else if (const ast::Section *S = foretrace::sectionOf(E)) {
-    const size_t First = Arguments.size();
-    fill(S->Keyword.Text == "file" ? File : Arguments, S->Entries);
-    if (S->Keyword.Text == "dashed")
-      for (ForeignValue::Member &M :
-           MutableArrayRef(Arguments).drop_front(First))
+    const StringRef Name = S->Keyword.Text;
+    std::vector<ForeignValue::Member> &To = Name == "file"     ? File
+                                            : Name == "client" ? Client
+                                                               : Arguments;
+    const size_t First = To.size();
+    fill(To, S->Entries);
+    if (Name == "dashed" || Name == "client")
+      for (ForeignValue::Member &M : MutableArrayRef(To).drop_front(First))
         std::replace(M.Key.Text.begin(), M.Key.Text.end(), '_', '-');
   }
 }
@@ -232,11 +243,27 @@ static void writePython(ArrayRef<ForeignValue::Member> Members,
       OS << Path << M.Key.Text << " = " << toPython(M.Is) << '\n';
 }
 
+/// Writes YAML, a line for each scalar.
+static void writeYaml(ArrayRef<ForeignValue::Member> Members, unsigned Indent,
+                      raw_ostream &OS) {
+  for (const ForeignValue::Member &M : Members) {
+    OS.indent(Indent) << M.Key.Text << ':';
+    if (M.Is.Is == ForeignValue::Kind::Map) {
+      OS << '\n';
+      writeYaml(*M.Is.Members, Indent + 2, OS);
+    } else {
+      OS << ' ' << StringRef(M.Is.print()).trim('"') << '\n';
+    }
+  }
+}
+
 /// Writes what a page made of a job, in the syntax that it names.
 static void writeFile(StringRef Syntax, ArrayRef<ForeignValue::Member> Members,
                       raw_ostream &OS) {
   if (Syntax == "toml") {
     writeToml(Members, OS);
+  } else if (Syntax == "yaml") {
+    writeYaml(Members, 0, OS);
   } else if (Syntax == "python") {
     writePython(Members, "    ", OS);
   } else if (!Members.empty()) {
@@ -271,6 +298,20 @@ static const ast::Section *chooseClass(Pages &Own, Pages &All,
 /// The formulas of a page read a list with a value for each layer.
 static constexpr int64_t MaxLayers = int64_t(1) << 13;
 
+/// Reports a job of the other kind than the format describes.
+static bool checkKind(const Exporter &To, const ir::Spec &S,
+                      DiagnosticEngine &Diags) {
+  const bool Serves = To.Of == Exporter::Serving;
+  if (To.isOfModel() || Serves == S.Serve.has_value())
+    return true;
+  Diags.report(
+      S.Serve ? S.Serve->Range : S.Parallel.World.Range, diag::ExportRefused,
+      (To.Name + " describes jobs that " +
+       (Serves ? "serve, and this one trains" : "train, and this one serves"))
+          .str());
+  return false;
+}
+
 std::optional<std::string> exportJob(const Exporter &To, const ir::Spec &S,
                                      SourceFiles &Sources,
                                      DiagnosticEngine &Diags) {
@@ -278,7 +319,9 @@ std::optional<std::string> exportJob(const Exporter &To, const ir::Spec &S,
     Diags.report(S.Model.LayersRange, diag::LayerLimit, Layers, MaxLayers);
     return std::nullopt;
   }
-  const ForeignValue Job = valueOf(S);
+  if (!checkKind(To, S, Diags))
+    return std::nullopt;
+  const ForeignValue Job = valueOf(S, Sources, Diags);
   const std::string Path = ("export/" + To.Name + ".fore").str();
   Pages Own(Path, Sources, Diags), All("export/", Sources, Diags);
   const ast::Section *Class = chooseClass(Own, All, Job, Diags);
@@ -290,9 +333,18 @@ std::optional<std::string> exportJob(const Exporter &To, const ir::Spec &S,
   std::string Text;
   raw_string_ostream OS(Text);
   OS << Made.Before;
+  const bool IsRead = !Made.FileName.empty() && !Made.File.empty();
+  if (IsRead)
+    OS << "cat > " << Made.FileName << " << EOF\n";
+  if (Made.Command.empty() || IsRead)
+    writeFile(Made.Syntax, Made.File, OS);
+  if (IsRead)
+    OS << "EOF\n";
   if (!Made.Command.empty())
     writeCommand(Made.Command, Made.Arguments, OS);
-  writeFile(Made.Syntax, Made.File, OS);
+  if (!Made.ClientCommand.empty())
+    writeCommand(Made.ClientCommand, Made.Client,
+                 OS << "\n# What arrives, from another shell:\n");
   OS << Made.After;
   return Text;
 }

@@ -15,8 +15,9 @@ namespace foretrace::exporters {
 struct Exporter {
   llvm::StringLiteral Name;
   llvm::StringLiteral Makes; ///< "arguments of Megatron-LM"
-  /// Whether it describes a model alone, so that a job needs no training.
-  bool IsOfModel;
+  /// What it describes: a model alone, a job that trains or one that serves.
+  enum { Model, Training, Serving } Of;
+  bool isOfModel() const { return Of == Model; }
 };
 
 llvm::ArrayRef<Exporter> exporters();

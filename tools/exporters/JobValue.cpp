@@ -2,6 +2,8 @@
 #include "tools/exporters/JobValue.h"
 #include "ir/model/SpecFields.h"
 #include "ir/model/Spellings.h"
+#include "lang/Library.h"
+#include "tools/importers/ServedModels.h"
 
 using namespace llvm;
 using foretrace::importers::ForeignValue;
@@ -92,7 +94,62 @@ static ForeignValue layoutEnds(const ir::ParallelSpec &P) {
   return ForeignValue::of(std::move(Ends), P.LayoutRange);
 }
 
-ForeignValue valueOf(const ir::Spec &S) {
+/// Returns whether all that is stated of the model is in the library: a job can
+/// change its keys.
+static bool isOfLibrary(const ir::ModelSpec &M, const SourceFiles &Sources) {
+  const auto IsThere = [&](SourceRange Range) {
+    return !Range.isValid() ||
+           Sources.name(Range.File).starts_with(LibraryFolder);
+  };
+  bool Is = IsThere(M.Range) && IsThere(M.LayersRange);
+  const auto Check = [&](const ir::FieldRow &, const auto &F) {
+    Is &= !F.isStated() || IsThere(F.Range);
+  };
+  ir::visitFields(M, Check);
+  for (const ir::BlockSpec &B : M.Blocks)
+    ir::visitBlock(B, Check);
+  return Is;
+}
+
+/// Returns what the library knows of the model of a job; nothing if it has
+/// another one.
+static std::optional<ForeignValue> libraryOf(const ir::ModelSpec &M,
+                                             SourceFiles &Sources,
+                                             DiagnosticEngine &Diags) {
+  const LibraryModel *Known = findLibraryModel("models/" + M.Name + ".fore");
+  if (!Known || !isOfLibrary(M, Sources))
+    return std::nullopt;
+  std::vector<ForeignValue::Member> Members = {
+      {{"title", M.Range}, ForeignValue::of(Known->Title.str(), M.Range)},
+      {{"type", M.Range},
+       ForeignValue::of(importers::Checkpoints(Sources, Diags).typeOf(*Known),
+                        M.Range)}};
+  if (const std::vector<std::string> Ids = idsOf(*Known); !Ids.empty())
+    Members.push_back(
+        {{"id", M.Range}, ForeignValue::of(Ids.front(), M.Range)});
+  return ForeignValue::of(std::move(Members), M.Range);
+}
+
+/// Adds the sections of a job that serves.
+static void addServing(const ir::Spec &S, SourceFiles &Sources,
+                       DiagnosticEngine &Diags,
+                       std::vector<ForeignValue::Member> &To) {
+  std::vector<ForeignValue::Member> Stated = {
+      {{"name", S.Serve->Range},
+       ForeignValue::of(S.Serve->Name, S.Serve->Range)}};
+  ir::visitFields(*S.Serve, [&](const ir::FieldRow &Row, const auto &F) {
+    if (F.isStated())
+      MemberCollector{Stated}(Row, F);
+  });
+  To.push_back({{"serve", S.Serve->Range},
+                ForeignValue::of(std::move(Stated), S.Serve->Range)});
+  To.push_back({{"requests", S.Requests->Range}, sectionOf(*S.Requests)});
+  if (std::optional<ForeignValue> Library = libraryOf(S.Model, Sources, Diags))
+    To.push_back({{"library", S.Model.Range}, std::move(*Library)});
+}
+
+ForeignValue valueOf(const ir::Spec &S, SourceFiles &Sources,
+                     DiagnosticEngine &Diags) {
   const ir::ModelSpec &M = S.Model;
   std::vector<ForeignValue::Member> Members = {
       {{"name", M.Range}, ForeignValue::of(M.Name, M.Range)},
@@ -102,6 +159,8 @@ ForeignValue valueOf(const ir::Spec &S) {
       {{"parallel", {}}, sectionOf(S.Parallel)},
       {{"layout", S.Parallel.LayoutRange}, layoutOf(S.Parallel)},
       {{"layout_ends", S.Parallel.LayoutRange}, layoutEnds(S.Parallel)}};
+  if (S.Serve)
+    addServing(S, Sources, Diags, Members);
   if (S.Cluster)
     Members.push_back({{"cluster", {}}, sectionOf(*S.Cluster)});
   if (M.Branch) {
@@ -109,7 +168,8 @@ ForeignValue valueOf(const ir::Spec &S) {
     Members.push_back({{"branch_layers", M.Branch->LayersRange},
                        layersOf(M, M.Branch->Layers, M.Branch->LayersRange)});
   }
-  return ForeignValue::of(std::move(Members), M.Range);
+  return ForeignValue::of(std::move(Members),
+                          S.Serve ? S.Serve->Range : M.Range);
 }
 
 } // namespace foretrace::exporters

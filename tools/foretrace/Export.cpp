@@ -29,8 +29,8 @@ ExitCode runExport() {
   if (!hasFolder(ExportOutput, Given))
     return showMessages(Given, Session.sources());
   FrontendOptions Reading = frontendOptions();
-  Reading.OnlyModel = To->IsOfModel;
-  Reading.IsOfModel = [&](ArrayRef<ir::EmitSpec>) { return To->IsOfModel; };
+  Reading.OnlyModel = To->isOfModel();
+  Reading.IsOfModel = [&](ArrayRef<ir::EmitSpec>) { return To->isOfModel(); };
   CompiledJob &Job = Session.read(Exported, Reading, Given);
   const ir::Program *P =
       Job.spec() ? Job.program({ir::Fact::Complete}) : nullptr;
