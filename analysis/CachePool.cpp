@@ -181,8 +181,9 @@ static bool setBlocks(ExprScope P, llvm::ArrayRef<CacheGroup> Groups,
     return false;
   Pool.OfLayer = Pool.IsAlike ? 0 : OfLayer.value();
   Pool.Page = Page.value();
+  const Located<int64_t> &Stated = P->Spec.Serve->Blocks;
   if (Pool.Page != 0)
-    Pool.Blocks = Pool.Room / Pool.Page;
+    Pool.Blocks = Stated.isPresent() ? *Stated : Pool.Room / Pool.Page;
   return true;
 }
 

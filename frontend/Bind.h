@@ -160,6 +160,7 @@ private:
   std::optional<SourceText> readFileCall(const Field &F);
   void bindScheduleFile(const Field &F, ir::Spec &S);
   void bindRouting(const Field &F, Located<std::string> &Out);
+  void bindTrace(const Field &F, ir::RequestsSpec &R);
   void bindCost(ir::CostSpec &C);
   /// The body behind a key or section of that name: a section in place, or a
   /// table of a TOML file. False if there is none.

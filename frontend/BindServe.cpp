@@ -78,6 +78,8 @@ void Binder::bindServe(const Body &Of, ir::Spec &S) {
   ir::RequestsSpec &Requests = S.Requests.emplace();
   Requests.Range = TheJob.Requests.Keyword.Range;
   bindKeys(TheJob.Requests, Requests);
+  if (const Field *F = TheJob.Requests.findField("from"))
+    bindTrace(*F, Requests);
   if (!TheJob.Requests.Keyword.Text.empty())
     requireKeys(TheJob.Requests.Keyword, Requests, {&TheJob.Requests});
   if (!TheJob.Train.Keyword.Text.empty())

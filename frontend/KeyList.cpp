@@ -42,7 +42,8 @@ template <typename T> static std::string valuesOf(llvm::StringRef Type) {
                    {"NetworkRate", "bit/s, B/s"},
                    {"Duration", "ns, us, ms"},
                    {"Text", "text"},
-                   {"RoutingText", "balanced, zipf(s, seed), file(path)"}};
+                   {"RoutingText", "balanced, zipf(s, seed), file(path)"},
+                   {"TraceText", "file(path)"}};
     return llvm::find_if(Types, [&](auto &Row) { return Row.first == Type; })
         ->second.str();
   }

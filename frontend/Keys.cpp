@@ -193,7 +193,7 @@ void KeyReader::read(const Field &F, llvm::StringRef, Located<bool> &Out) {
 
 void KeyReader::read(const Field &F, llvm::StringRef Type,
                      Located<std::string> &Out) {
-  if (Type == "RoutingText")
+  if (Type == "RoutingText" || Type == "TraceText")
     return; // the binder reads it, as it can be in a file
   const bool IsWord = Type == "Word";
   std::optional<ExprValue> V =

@@ -5,6 +5,7 @@
 #include "analysis/CachePool.h"
 #include "analysis/DeviceMemory.h"
 #include "analysis/Figures.h"
+#include "analysis/PrefixCache.h"
 #include "backends/EmissionOf.h"
 #include "ir/model/Spellings.h"
 #include "lang/diagnostics/Backends.h"
@@ -84,12 +85,8 @@ static std::optional<DeviceMemory> roomOf(const EmitRequest &Request,
   return deviceMemoryOf(Request.Program.Spec, Given);
 }
 
-/// Returns the figures of a job that serves: what a rank of each stage holds,
-/// and how many tokens and sequences fit.
-static Figures servedFigures(const EmitRequest &Request,
-                             const memory::Options &O) {
-  const ExprScope P = Request.Figures.scope();
-  Figures F{"foretrace.memory/3", {}, {}, {}, {}};
+/// Returns what serves: the table of stages, without a pool.
+static FigureTable servedTable(ExprScope P) {
   FigureTable T{"stages",
                 "per rank of each stage",
                 columns({{FigureUnit::Text, "stages"},
@@ -103,27 +100,81 @@ static Figures servedFigures(const EmitRequest &Request,
                       Figure(P.Sizes, C.OfToken), Figure(P.Sizes, C.OfLimited),
                       Figure(P.Sizes, C.OfSequence)});
   }
-  auto Add = [&](llvm::StringLiteral Key, const char *Title, FigureUnit U,
-                 std::optional<int64_t> Value) {
-    if (Value)
-      F.Named.push_back({Key, Title, U, *Value});
+  return T;
+}
+
+static void addNamed(Figures &F, llvm::StringLiteral Key, const char *Title,
+                     FigureUnit U, std::optional<int64_t> Value) {
+  if (Value)
+    F.Named.push_back({Key, Title, U, *Value});
+}
+
+/// Adds the pool of a device, or of as many blocks as the job states.
+static void addCapacity(const CacheCapacity &Of,
+                        const std::optional<DeviceMemory> &Room, Figures &F,
+                        FigureTable &T) {
+  if (Room)
+    llvm::append_range(T.Columns, columns({{FigureUnit::Bytes, "step pool"}}));
+  llvm::append_range(T.Columns, columns({{FigureUnit::Count, "blocks"}}));
+  for (const auto &[Row, Pool] : llvm::zip_equal(T.Rows, Of.Stages)) {
+    if (Room)
+      Row.insert(Row.end(), {Figure(Pool.Step), Figure(Pool.Room)});
+    Row.push_back(Figure(Pool.Blocks));
+  }
+  if (Room)
+    addNamed(F, "device_memory", "device memory", FigureUnit::Bytes,
+             Room->Bytes);
+  addNamed(F, "kv_block", "tokens of a block of full attention",
+           FigureUnit::Count, Of.Block);
+  addNamed(F, "kv_blocks", "blocks of the cache", FigureUnit::Count, Of.Blocks);
+  addNamed(F, "kv_tokens", "tokens of the cache", FigureUnit::Count, Of.Tokens);
+  addNamed(F, "sequences", "sequences of input + output that fit",
+           FigureUnit::Count, Of.Sequences);
+}
+
+/// Adds what a prefix cache with room for \p Tokens saves, or for all of them.
+static void addPrefixHits(const Spec &S, std::optional<int64_t> Tokens,
+                          Figures &F) {
+  if (!S.Requests->From.isPresent() || !*S.Serve->PrefixCaching)
+    return;
+  const RequestTrace T = *RequestTrace::parse(*S.Requests->From);
+  if (!T.hasIds())
+    return;
+  const PrefixHits Of = replayPrefixes(
+      T, Tokens ? *Tokens / RequestTrace::BlockTokens : INT64_MAX);
+  auto Add = [&](llvm::StringLiteral Key, const char *Title, int64_t Value) {
+    addNamed(F, Key, Title, FigureUnit::Count, Value);
   };
-  if (const auto Room = roomOf(Request, O)) {
-    const CacheCapacity Of = *cacheCapacityOf(P, Room->Bytes);
-    llvm::append_range(T.Columns, columns({{FigureUnit::Bytes, "step pool"},
-                                           {FigureUnit::Count, "blocks"}}));
-    for (const auto &[Row, Pool] : llvm::zip_equal(T.Rows, Of.Stages))
-      Row.insert(Row.end(), {Figure(Pool.Step), Figure(Pool.Room),
-                             Figure(Pool.Blocks)});
-    Add("device_memory", "device memory", FigureUnit::Bytes, Room->Bytes);
-    Add("kv_block", "tokens of a block of full attention", FigureUnit::Count,
-        Of.Block);
-    Add("kv_blocks", "blocks of the cache", FigureUnit::Count, Of.Blocks);
-    Add("kv_tokens", "tokens of the cache", FigureUnit::Count, Of.Tokens);
-    Add("sequences", "sequences of input + output that fit", FigureUnit::Count,
-        Of.Sequences);
+  Add("trace_requests", "requests in the trace",
+      static_cast<int64_t>(T.Requests.size()));
+  Add("input_tokens", "prompt tokens", T.tokens(&TracedRequest::Input));
+  Add("output_tokens", "output tokens", T.tokens(&TracedRequest::Output));
+  Add("trace_blocks", "prompt blocks", Of.Blocks);
+  Add("hit_blocks", "blocks that hit the prefix cache", Of.HitBlocks);
+  Add("hit_tokens", "tokens that hit the prefix cache", Of.HitTokens);
+  Add("requests_hit_fully", "requests that hit entirely", Of.FullHits);
+  Add("evictions", "evicted blocks", Of.Evictions);
+  Add("blocks_at_end", "blocks in the cache at the end", Of.BlocksLeft);
+}
+
+/// Returns the figures of a job that serves: what a rank of each stage holds,
+/// how many tokens and sequences fit, and what of a trace the cache has.
+static Figures servedFigures(const EmitRequest &Request,
+                             const memory::Options &O) {
+  const ExprScope P = Request.Figures.scope();
+  const Spec &S = P->Spec;
+  Figures F{"foretrace.memory/3", {}, {}, {}, {}};
+  FigureTable T = servedTable(P);
+  std::optional<int64_t> Tokens;
+  const auto Room = roomOf(Request, O);
+  if (Room || S.Serve->Blocks.isPresent()) {
+    const CacheCapacity Of =
+        *cacheCapacityOf(P, Room ? Room->Bytes : INT64_MAX);
+    addCapacity(Of, Room, F, T);
+    Tokens = Of.Tokens;
   }
   F.Tables.push_back(std::move(T));
+  addPrefixHits(S, Tokens, F);
   F.Sizes = P.Sizes;
   return F;
 }
@@ -150,9 +201,13 @@ static bool checkServed(const EmitRequest &Request, const memory::Options &O,
     Diags.report(V.Block.Range, diag::ServePage);
     return false;
   }
-  if (Room && Of->Sequences == 0)
-    Diags.report(V.MemoryFraction.Range, diag::ServeNoSequence,
-                 Of->Blocks.value_or(0));
+  for (const CachePool &Pool : Of->Stages)
+    if (Room && Pool.Page != 0 && Pool.Blocks > Pool.Room / Pool.Page)
+      Diags.report(V.Blocks.Range, diag::ServeBlocks, Pool.Blocks,
+                   Pool.Room / Pool.Page);
+  if ((Room || V.Blocks.isPresent()) && Of->Sequences == 0)
+    Diags.report(V.Blocks.isPresent() ? V.Blocks.Range : V.MemoryFraction.Range,
+                 diag::ServeNoSequence, Of->Blocks.value_or(0));
   return true;
 }
 

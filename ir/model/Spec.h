@@ -61,6 +61,7 @@ using Duration = int64_t; // ns
 using Bool = bool;
 using Text = std::string;
 using RoutingText = std::string; // ir/model/Routing.h
+using TraceText = std::string;   // ir/model/RequestTrace.h
 
 /// A block of the model: attention, or what is in its place, and a network.
 struct BlockSpec {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ir/model/RequestTrace.h"
 #include "ir/model/Routing.h"
 #include "ir/model/SpecFields.h"
 #include "ir/verify/VerifyParts.h"
@@ -24,6 +25,7 @@ public:
 private:
   void machine();
   void routing();
+  void trace();
   void sizes();
 
   bool isNeeded(Needed By) const;
@@ -100,6 +102,12 @@ void SpecVerifier::routing() {
                  diag::IrRouting);
 }
 
+/// Checks that the requests of a trace can be read.
+void SpecVerifier::trace() {
+  if (S.Requests->From.isPresent() && !RequestTrace::parse(*S.Requests->From))
+    Diags.report(S.Requests->From.Range, diag::IrTrace);
+}
+
 /// Checks sums and products that other code does not check.
 void SpecVerifier::sizes() {
   if (S.Model.layerCount() > ModelSpec::MaxLayers)
@@ -123,8 +131,10 @@ void SpecVerifier::keys() {
   need(S.Parallel, S.Model.Range);
   if (S.Serve.has_value() != S.Requests.has_value())
     lack(S.Serve ? "requests" : "serve", S.Model.Range);
-  if (S.Requests)
+  if (S.Requests) {
     need(*S.Requests, S.Requests->Range);
+    trace();
+  }
   if (S.Serve)
     need(*S.Serve, S.Serve->Range);
   machine();

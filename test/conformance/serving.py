@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the memory of jobs that serve with tables of other sources: bytes of the cache by
-model, type and tp (`kv_bytes.csv`)."""
+"""Compares jobs that serve with tables of other sources: bytes of the cache by model, type and tp
+(`kv_bytes.csv`), and hits of prefix caches for the traces beside the table (`prefix_hits.csv`)."""
 import csv
+import json
 import os
+import re
+import sys
 
 import tool
 
-MARKER = "kv_bytes.csv"
 # Models that the library has under another name, or that are said here.
 NAMES = {"llama-2-7b": "llama2-7b", "llama-2-70b": "llama2-70b", "llama-3.1-70b": "llama3.1-70b"}
 MODELS = {
@@ -28,37 +30,79 @@ MODELS = {
 }
 
 
-def job_of(row):
+def figures_of(job):
+    """Returns the figures of a job by (table, figure)."""
+    with tool.scratch() as temp:
+        (temp / "job.fore").write_text(job, encoding="utf-8")
+        rows = tool.table("memory", str(temp / "job.fore"))
+    return {(row["table"], row["figure"]): row["value"] for row in rows}
+
+
+def differences(row, found, figures):
+    """Returns what differs between columns of a row, which may be empty, and figures."""
+    return "; ".join("%s: expected %s, got %s" % (column, row[column], found.get(figure))
+                     for column, figure in figures.items()
+                     if row[column] != found.get(figure, "")) or None
+
+
+CACHE = {"bytes_per_token_rank": ("stages", "cache_token"),
+         "window_bytes_per_token_rank": ("stages", "cache_limited"),
+         "state_bytes_per_sequence_rank": ("stages", "cache_sequence")}
+
+
+def check_cache(row, _folder):
+    """Bytes that a token and a sequence leave on a rank, over all stages."""
     model = row["model"]
-    text = MODELS.get(model, 'import "models/%s.fore"' % NAMES.get(model, model))
-    return text + """
+    found = figures_of(MODELS.get(model, 'import "models/%s.fore"' % NAMES.get(model, model)) + """
 requests { input = 1024  output = 1024 }
 serve { kv_precision = %s  precision = bf16 }
 parallel { world = %s  tp = %s }
-""" % (row["kv_dtype"], row["tp"], row["tp"])
+""" % (row["kv_dtype"], row["tp"], row["tp"]))
+    return differences(row, found, CACHE)
 
 
-def figures_of(job):
-    """Bytes of the cache, by figure, over all stages."""
-    with tool.scratch() as temp:
-        (temp / "job.fore").write_text(job, encoding="utf-8")
-        rows = tool.figures("memory", str(temp / "job.fore"))
-    return {figure: value for (table, _, figure), value in rows.items() if table == "stages"}
+HITS = {column: ("", {"requests": "trace_requests", "blocks": "trace_blocks"}.get(column, column))
+        for column in ("requests", "input_tokens", "output_tokens", "blocks", "hit_blocks", "hit_tokens",
+                       "requests_hit_fully", "evictions", "blocks_at_end")}
 
 
-COLUMNS = {"bytes_per_token_rank": "cache_token", "window_bytes_per_token_rank": "cache_limited",
-           "state_bytes_per_sequence_rank": "cache_sequence"}
+def trace_of(row, folder):
+    """Returns the file of a trace, which can have the name of its source before its own."""
+    form = re.compile(r"(\w+_)?%s(_trace)?\.jsonl" % re.escape(row["trace"]))
+    return next((os.path.abspath(os.path.join(folder, name)) for name in sorted(os.listdir(folder))
+                 if form.fullmatch(name)), None)
+
+
+def check_hits(row, folder):
+    """Replays with blocks of 512 tokens, of which the trace has an id each."""
+    blocks = int(row["capacity_blocks"])
+    found = figures_of("""model job { vocab = 512  hidden = 64  attention mha { heads = 8 }  layers = 1 }
+requests { from = file(%s) }
+serve { block = 512  %s }
+parallel { world = 1 }
+""" % (json.dumps(trace_of(row, folder)), "blocks = %d" % blocks if blocks else ""))
+    return differences(row, found, HITS)
+
+
+# The columns that name a row, and what compares it.
+TABLES = {"kv_bytes.csv": ("model kv_dtype tp", check_cache),
+          "prefix_hits.csv": ("trace capacity_blocks", check_hits)}
+
+
+def find_folders(root):
+    return sorted(folder for folder, _, files in os.walk(root) if not TABLES.keys().isdisjoint(files))
 
 
 def run_folder(folder):
-    with open(os.path.join(folder, MARKER), encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            case = "%s/%s %s tp %s" % (folder, row["model"], row["kv_dtype"], row["tp"])
-            try:
-                found = figures_of(job_of(row))
-            except (ValueError, tool.Failed) as what:
-                yield case, str(what).splitlines()[0]
-                continue
-            wrong = ["%s: expected %s, got %s" % (column, row[column], found.get(figure))
-                     for column, figure in COLUMNS.items() if int(row[column]) != found.get(figure)]
-            yield case, "; ".join(wrong) or None
+    for name in sorted(TABLES.keys() & set(os.listdir(folder))):
+        columns, check = TABLES[name]
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                case = " ".join([os.path.join(folder, name), *(row[column] for column in columns.split())])
+                if check is check_hits and not trace_of(row, folder):
+                    print("%s: left out, as its trace is not there" % case, file=sys.stderr)
+                    continue
+                try:
+                    yield case, check(row, folder)
+                except (ValueError, tool.Failed) as what:
+                    yield case, str(what).splitlines()[0]
