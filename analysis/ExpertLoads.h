@@ -5,9 +5,21 @@
 // of all ranks.
 #pragma once
 
+#include "analysis/ExpertPlacement.h"
 #include "analysis/Flows.h"
+#include "ir/model/Routing.h"
 
 namespace foretrace {
+
+/// Returns the ranks of experts with \p Tokens, and of their copies; ep must
+/// divide them.
+ExpertPlacement placementOf(const ir::Spec &S, const ir::ExpertTokens &Tokens);
+
+/// Returns the loads of ranks by their position along ep, as
+/// ExpertPlacement::relativeLoads; nothing if \p R is for another number of
+/// experts. They are even if ep does not divide the experts.
+std::optional<std::vector<int64_t>> expertLoads(const ir::Spec &S,
+                                                const ir::Routing &R);
 
 /// Returns the loads of ranks by their position along ep, in units of 1 /
 /// ir::MeanLoad of the mean; empty with balanced routing.

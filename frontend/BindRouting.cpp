@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `routing` of `train`: a word, a distribution, or a file with tokens of
+// `routing` of `train` or `serve`: a word, a distribution, or a file with tokens of
 // experts.
 #include "frontend/Bind.h"
 #include "lang/diagnostics/Frontend.h"

@@ -75,6 +75,8 @@ void Binder::bindServe(const Body &Of, ir::Spec &S) {
   Serve.Name = Of.Label.Text;
   Serve.Range = Of.Keyword.Range;
   bindKeys(Of, Serve, {}, {"parallel"});
+  if (const Field *F = Of.findField("routing"))
+    bindRouting(*F, Serve.Routing);
   ir::RequestsSpec &Requests = S.Requests.emplace();
   Requests.Range = TheJob.Requests.Keyword.Range;
   bindKeys(TheJob.Requests, Requests);

@@ -73,6 +73,7 @@ void foretrace::applyDefaults(ir::Spec &S) {
   orElse(S.Serve->HybridCache, true);
   orElse(S.Serve->PrefixCaching, true);
   orElse(S.Serve->DeepEPMaxTokens, int64_t(128));
+  orElse(S.Serve->RedundantExperts, int64_t(0));
   orElse(S.Serve->Replicas, int64_t(1));
   orElse(S.Requests->Prefix, int64_t(0));
   orElse(S.Requests->HitRate, int64_t(0));

@@ -4,6 +4,7 @@
 // whether it fits into the device.
 #include "analysis/CachePool.h"
 #include "analysis/DeviceMemory.h"
+#include "analysis/ExpertLoads.h"
 #include "analysis/Figures.h"
 #include "analysis/PrefixCache.h"
 #include "backends/EmissionOf.h"
@@ -157,8 +158,43 @@ static void addPrefixHits(const Spec &S, std::optional<int64_t> Tokens,
   Add("blocks_at_end", "blocks in the cache at the end", Of.BlocksLeft);
 }
 
+/// Adds the load of the busiest rank with and without redundant experts, and
+/// the experts that have copies.
+static void addExperts(const Spec &S, Figures &F) {
+  if (!S.Train.ExpertLoad.isPresent())
+    return;
+  addNamed(F, "expert_load",
+           "expert load of the most loaded rank, relative to the mean",
+           FigureUnit::Millionths, *S.Train.ExpertLoad);
+  if (*S.Serve->RedundantExperts == 0)
+    return;
+  const Routing R = *Routing::parse(*S.Train.Routing);
+  const RoutedExperts Of = routedExperts(S.Model);
+  const auto Tokens = tokensOfExperts(R, **Of.Count, Of.Choices);
+  const ExpertPlacement Placed = placementOf(S, *Tokens);
+  auto Add = [&](llvm::StringLiteral Key, const char *Title, std::string Text) {
+    F.Named.push_back({Key, Title, FigureUnit::Text, std::move(Text)});
+  };
+  if (R.Is == Routing::Kind::Tokens) {
+    Add("busiest_rank", "tokens of the busiest rank", Placed.busiest());
+    if (**Of.Count % *S.Parallel.Ep == 0)
+      Add("busiest_without_copies", "without redundant experts",
+          placeInOrder(Tokens->Of, *S.Parallel.Ep).busiest());
+  }
+  FigureTable T{
+      "experts",
+      "experts with copies, of each layer",
+      columns({{FigureUnit::Text, "expert"}, {FigureUnit::Count, "copies"}}),
+      {}};
+  for (const auto &[Expert, Copies] : llvm::enumerate(Placed.Copies))
+    if (Copies > 1)
+      T.Rows.push_back({std::to_string(Expert), Figure(Copies)});
+  F.Tables.push_back(std::move(T));
+}
+
 /// Returns the figures of a job that serves: what a rank of each stage holds,
-/// how many tokens and sequences fit, and what of a trace the cache has.
+/// how many tokens and sequences fit, what of a trace the cache has, and how
+/// loaded experts are.
 static Figures servedFigures(const EmitRequest &Request,
                              const memory::Options &O) {
   const ExprScope P = Request.Figures.scope();
@@ -175,6 +211,7 @@ static Figures servedFigures(const EmitRequest &Request,
   }
   F.Tables.push_back(std::move(T));
   addPrefixHits(S, Tokens, F);
+  addExperts(S, F);
   F.Sizes = P.Sizes;
   return F;
 }

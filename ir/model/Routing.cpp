@@ -188,24 +188,20 @@ zipf(const Routing &R, int64_t Experts, int64_t Choices) {
   return {std::move(Shares), All};
 }
 
-std::optional<std::vector<int64_t>>
-foretrace::ir::loadsOfRanks(const Routing &R, int64_t Experts, int64_t Choices,
-                            int64_t Ranks) {
-  if (R.Is == Routing::Kind::Balanced || Experts % Ranks != 0)
-    return std::vector(static_cast<size_t>(Ranks), MeanLoad);
-  std::vector<__int128> Tokens(R.Tokens.begin(), R.Tokens.end());
-  __int128 All = std::accumulate(Tokens.begin(), Tokens.end(), __int128(0));
-  if (R.Is == Routing::Kind::Zipf)
-    std::tie(Tokens, All) = zipf(R, Experts, Choices);
-  if (static_cast<int64_t>(Tokens.size()) != Experts)
+std::optional<ExpertTokens> foretrace::ir::tokensOfExperts(const Routing &R,
+                                                           int64_t Experts,
+                                                           int64_t Choices) {
+  if (R.Is == Routing::Kind::Zipf) {
+    auto [Shares, All] = zipf(R, Experts, Choices);
+    return ExpertTokens{std::move(Shares), All};
+  }
+  ExpertTokens Tokens{{R.Tokens.begin(), R.Tokens.end()}, 0};
+  if (R.Is == Routing::Kind::Balanced)
+    Tokens.Of.assign(static_cast<size_t>(Experts), 1);
+  if (static_cast<int64_t>(Tokens.Of.size()) != Experts)
     return std::nullopt;
-  std::vector<__int128> Sums(static_cast<size_t>(Ranks));
-  for (const auto &[Expert, Count] : llvm::enumerate(Tokens))
-    Sums[Expert / static_cast<size_t>(Experts / Ranks)] += Count;
-  std::vector<int64_t> Loads;
-  for (const __int128 Sum : Sums)
-    Loads.push_back(static_cast<int64_t>(Sum * Ranks * MeanLoad / All));
-  return Loads;
+  Tokens.All = std::accumulate(Tokens.Of.begin(), Tokens.Of.end(), __int128(0));
+  return Tokens;
 }
 
 std::optional<size_t> foretrace::ir::findOverfull(const Routing &R,
@@ -230,19 +226,21 @@ static bool isUsed(const ModelSpec &M, unsigned Index) {
   return IsIn(M.Layers) || (M.Branch && IsIn(M.Branch->Layers));
 }
 
+/// Returns the number that a layer of \p B has for \p Key; 0 without one.
+static int64_t numberIn(const BlockSpec &B, llvm::StringRef Key) {
+  for (const LayerUse *Use : {&B.Network, &B.Mixer})
+    if (const auto *Of = Use->find<int64_t>(Key); Of && Of->isPresent())
+      return **Of;
+  return 0;
+}
+
 /// Returns the experts of \p B that a token selects, without those that return
 /// their input.
 static int64_t choicesOf(const BlockSpec &B, int64_t Experts) {
-  auto Number = [&](llvm::StringRef Key) {
-    for (const LayerUse *Use : {&B.Network, &B.Mixer})
-      if (const auto *Of = Use->find<int64_t>(Key); Of && Of->isPresent())
-        return **Of;
-    return int64_t(0);
-  };
-  const __int128 Chosen = __int128(Number("topk")) * Experts;
+  const __int128 Chosen = __int128(numberIn(B, "topk")) * Experts;
   return static_cast<int64_t>(
       Chosen /
-      std::max<__int128>(1, __int128(Experts) + Number("zero_experts")));
+      std::max<__int128>(1, __int128(Experts) + numberIn(B, "zero_experts")));
 }
 
 RoutedExperts foretrace::ir::routedExperts(const ModelSpec &M) {
@@ -257,6 +255,7 @@ RoutedExperts foretrace::ir::routedExperts(const ModelSpec &M) {
     else if (!All.Other && **Here != **All.Count)
       All.Other = Here;
     All.Choices = std::max(All.Choices, choicesOf(B, **Here));
+    All.Groups = std::max(All.Groups, numberIn(B, "router_groups"));
   }
   return All;
 }

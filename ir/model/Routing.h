@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Distribution of tokens over experts: `routing` of `train`, and the loads of
-// ranks that follow from it.
+// Distribution of tokens over experts: `routing` of `train` or `serve`, and the
+// loads of ranks that follow from it.
 #pragma once
 
 #include "ir/model/Spec.h"
@@ -57,13 +57,17 @@ inline constexpr int64_t MaxRoutedExperts = 1 << 16;
 /// The load of a rank with as many tokens as the mean.
 inline constexpr int64_t MeanLoad = 1000000;
 
-/// Returns the loads of the ranks of a group of \p Ranks, which have \p Experts
-/// experts in order, as many each: tokens of their experts in units of 1 /
-/// MeanLoad of the mean, rounded down, as slots are rounded up. A token selects
-/// \p Choices different experts, so no expert gets more than all tokens.
-/// Returns nothing if \p R is for another number of experts.
-std::optional<std::vector<int64_t>>
-loadsOfRanks(const Routing &R, int64_t Experts, int64_t Choices, int64_t Ranks);
+/// Tokens of experts, in any unit.
+struct ExpertTokens {
+  std::vector<__int128> Of; ///< by expert
+  __int128 All;             ///< their sum, or a little more
+};
+
+/// Returns the tokens of each of \p Experts, of which a token selects \p
+/// Choices different ones, so that no expert gets more than all tokens. Returns
+/// nothing if \p R is for another number of experts.
+std::optional<ExpertTokens> tokensOfExperts(const Routing &R, int64_t Experts,
+                                            int64_t Choices);
 
 /// Returns an expert with more than 1 / \p Choices of the tokens that \p R
 /// lists, if there is one.
@@ -74,6 +78,7 @@ struct RoutedExperts {
   const Located<int64_t> *Count = nullptr; ///< null without such experts
   const Located<int64_t> *Other = nullptr; ///< another number, of another layer
   int64_t Choices = 0; ///< experts of a token, in the layer with most of them
+  int64_t Groups = 1;  ///< of the router, in the layer with most of them
 };
 RoutedExperts routedExperts(const ModelSpec &M);
 

@@ -3,7 +3,7 @@
 // The part of `derive` that concerns the tokens of experts: the load of the
 // most loaded rank, which the program assumes for all ranks.
 
-#include "ir/model/Routing.h"
+#include "analysis/ExpertLoads.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Passes.h"
 #include "passes/derive/Deriver.h"
@@ -16,6 +16,8 @@ using namespace foretrace::ir;
 /// neither key.
 void Deriver::deriveRouting() {
   TrainSpec &T = S.Train;
+  if (S.Serve)
+    T.Routing = S.Serve->Routing; // of the step
   const auto R = T.Routing.isPresent() ? Routing::parse(*T.Routing)
                                        : std::optional(Routing());
   if (!R || R->Is == Routing::Kind::Balanced) {
@@ -38,7 +40,12 @@ void Deriver::deriveRouting() {
     error(T.Routing.Range, diag::EntryLimit, "routing", MaxRoutedExperts);
     return;
   }
-  const auto Loads = loadsOfRanks(*R, **Of.Count, Of.Choices, *S.Parallel.Ep);
+  if (S.Serve && *S.Serve->RedundantExperts > MaxRoutedExperts - **Of.Count) {
+    error(S.Serve->RedundantExperts.Range, diag::EntryLimit,
+          "the list of experts and their copies", MaxRoutedExperts);
+    return;
+  }
+  const auto Loads = expertLoads(S, *R);
   if (!Loads) {
     error(T.Routing.Range, diag::RoutingExperts, R->Tokens.size(), **Of.Count)
         .noteValue("experts", *Of.Count);
@@ -56,9 +63,13 @@ void Deriver::deriveRouting() {
   T.ExpertLoad.derive(Fullest, T.Routing.Range);
 }
 
-/// Reports routing that no layer reads, and removes it.
+/// Reports copies of no experts, and routing that no layer reads, which it
+/// removes.
 void Deriver::checkRouting() {
   TrainSpec &T = S.Train;
+  if (S.Serve && exceeds(S.Serve->RedundantExperts, 0) && !HasExperts)
+    error(S.Serve->RedundantExperts.Range, diag::KeyWithoutEffect,
+          "redundant_experts", "without experts");
   if (!T.Routing.isPresent() || Failed ||
       Program.Sizes.find({KeyId::TrainExpertLoad}))
     return;

@@ -5,6 +5,7 @@
 // that may be legal; those of WAYS change several keys, or one that is no
 // number.
 #include "passes/vary/Moves.h"
+#include "ir/model/Routing.h"
 #include "ir/model/Spellings.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -82,6 +83,23 @@ static std::vector<KeyNumber *> findNodes(Spec &S, SourceRange) {
   if (!S.Cluster)
     return {};
   return {&S.Cluster->Nodes};
+}
+
+static std::vector<KeyNumber *> findCopies(Spec &S, SourceRange) {
+  if (!S.Serve)
+    return {};
+  return {&S.Serve->RedundantExperts};
+}
+
+/// Numbers with which all experts divide over ep: the least one, and that below
+/// the current one.
+static Numbers copiesByRanks(const Spec &S, const KeyNumber &Now) {
+  const RoutedExperts Of = routedExperts(S.Model);
+  if (!Of.Count || **Of.Count > MaxRoutedExperts || *Now > MaxRoutedExperts)
+    return {};
+  const int64_t Ranks = *S.Parallel.Ep;
+  const int64_t Above = *Now + (Ranks - (**Of.Count + *Now) % Ranks) % Ranks;
+  return Above < Ranks ? Numbers({Above}) : Numbers({Above - Ranks, Above});
 }
 
 static Numbers divisorsOfWorld(const Spec &S, const KeyNumber &) {

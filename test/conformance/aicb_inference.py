@@ -10,7 +10,7 @@ import tool
 MARKER = "INDEX.csv"
 MODELS = {"DeepSeek-671B": "deepseek-v3", "Qwen3-Moe-235B": "qwen3-235b-a22b",
           "Qwen3-Next-80B": "qwen3-next-80b-a3b"}
-ALLOWED = ["serve-world", "heads-indivisible", "kv-heads-indivisible", "ep-exceeds-dp", "experts-indivisible", "ffn-indivisible",
+ALLOWED = ["serve-world", "heads-indivisible", "kv-heads-indivisible", "ep-exceeds-dp", "serve-ep", "ffn-indivisible",
            "layers-indivisible", "sequence-exceeds-positions"]
 
 

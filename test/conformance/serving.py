@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares jobs that serve with tables of other sources: bytes of the cache by model, type and tp
-(`kv_bytes.csv`), and hits of prefix caches for the traces beside the table (`prefix_hits.csv`)."""
+(`kv_bytes.csv`), hits of prefix caches for the traces beside the table (`prefix_hits.csv`), and
+copies of experts as EPLB places them (`eplb.csv`)."""
 import csv
 import json
 import os
@@ -30,12 +31,14 @@ MODELS = {
 }
 
 
-def figures_of(job):
-    """Returns the figures of a job by (table, figure)."""
+def figures_of(job, **files):
+    """Returns the figures of a job by (table, figure) and by (table, row, figure)."""
     with tool.scratch() as temp:
-        (temp / "job.fore").write_text(job, encoding="utf-8")
+        for name, text in {"job": job, **files}.items():
+            (temp / (name + (".fore" if name == "job" else ".csv"))).write_text(text, encoding="utf-8")
         rows = tool.table("memory", str(temp / "job.fore"))
-    return {(row["table"], row["figure"]): row["value"] for row in rows}
+    return {**{(row["table"], row["figure"]): row["value"] for row in rows},
+            **{(row["table"], row["row"], row["figure"]): row["value"] for row in rows}}
 
 
 def differences(row, found, figures):
@@ -84,9 +87,30 @@ parallel { world = 1 }
     return differences(row, found, HITS)
 
 
+def check_placement(row, _folder):
+    """A rank of ep is a device, and a token selects one expert, so that weights can be any."""
+    experts, ranks, nodes = int(row["experts"]), int(row["ranks"]), int(row["nodes"])
+    found = figures_of("""model job { vocab = 512  hidden = 64  attention mha { heads = 8 }
+  block e { experts = %d  topk = 1  router_groups = %s  ffn { intermediate = 64 } }
+  layers = e }
+requests { input = 1  output = 1 }
+serve { redundant_experts = %d  routing = file("tokens.csv") }
+parallel { world = %d  ep = %d }
+cluster { nodes = %d  devices_per_node = %d  tiers { all { bandwidth = 1 GB/s  latency = 1 us } } }
+""" % (experts, row["groups"], int(row["physical"]) - experts, ranks, ranks, nodes, ranks // nodes),
+                       tokens=row["weights"])
+    found = {figure: value.removesuffix("/1") if figure[-1] == "busiest_without_copies" else value
+             for figure, value in found.items()}
+    found["copies"] = " ".join(found.get(("experts", str(expert), "copies"), "1")
+                               for expert in range(experts))
+    return differences(row, found, {"busiest_rank": ("", "busiest_rank"), "copies": "copies",
+                                    "busiest_without_copies": ("", "busiest_without_copies")})
+
+
 # The columns that name a row, and what compares it.
 TABLES = {"kv_bytes.csv": ("model kv_dtype tp", check_cache),
-          "prefix_hits.csv": ("trace capacity_blocks", check_hits)}
+          "prefix_hits.csv": ("trace capacity_blocks", check_hits),
+          "eplb.csv": ("experts physical groups nodes ranks weights_kind", check_placement)}
 
 
 def find_folders(root):
