@@ -1,25 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Runs clang-tidy with the checks of .clang-tidy over all our sources, as the units
-# in which a build compiles them; and over the files that changed last once more,
-# each alone and without precompiled headers, so that none misses an include. What
-# Clang itself would warn of is the compilers' to say.
+# in which a build compiles them; and g++ over the files that changed last, each alone
+# and without precompiled headers, so that none misses an include and each is C++ for
+# both compilers. What Clang itself would warn of is the compilers' to say.
 """usage: tidy.py SOURCE_ROOT BUILD_DIR [--alone=N]
 
-N is the number of files that are looked at alone; 8 by default."""
+N is the number of files that are looked at alone; 16 by default."""
 
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 
-TIDY = "run-clang-tidy-19"
+TIDY = "clang-tidy-19"
 MISSING = 77  # as of a test that is skipped
-FINDING = re.compile(r"^\S+:\d+:\d+: (?:error|warning): ")
+FINDING = re.compile(r"^\S+:\d+:\d+: (?:fatal )?(?:error|warning): ")
 FOLDERS = ("lang", "ir", "analysis", "frontend", "passes", "backends",
            "tools", "test")
 # clang-tidy would walk all of a precompiled header in each unit.
@@ -29,19 +31,40 @@ PRECOMPILED = re.compile(
 USING = re.compile(r"^using (?:\w+::)+(\w+);$", re.M)
 
 
-def commands(build):
-    """The command of each unit of ours, and the sources in it."""
-    database = json.loads((build / "compile_commands.json").read_text("utf-8"))
-    for entry in database:
+def units_of(build):
+    """Returns the flags of each unit of ours, and the sources in it."""
+    for entry in json.loads((build / "compile_commands.json").read_text("utf-8")):
         unit = pathlib.Path(entry["file"])
-        if "/grammar/" in entry["command"].partition(" -c ")[2] or \
-                unit.name.startswith("cmake_pch") or "_grammar." in str(unit):
+        command, _, file = PRECOMPILED.sub("", entry["command"]).partition(" -c ")
+        if "/grammar/" in file or unit.name.startswith("cmake_pch") or \
+                "_grammar." in str(unit):
             continue
         sources = [unit]
         if unit.parent.name == "Unity":
             sources = [pathlib.Path(path) for path in re.findall(
                 r'^#include "(.*)"$', unit.read_text("utf-8"), re.M)]
-        yield dict(entry, command=PRECOMPILED.sub("", entry["command"])), sources
+        yield shlex.split(re.sub(r" -o \S+", "", command))[1:], sources
+
+
+def joined(root, units):
+    """Makes one unit of the programs of a folder of tests: most of the time is that of the
+    headers. So names in such a folder must differ, too."""
+    groups = {}
+    for flags, sources in units:
+        test = root / "test" in sources[0].parents
+        groups.setdefault(str(sources[0].parent) if test else sources[0],
+                          (flags, []))[1].extend(sources)
+    return list(groups.values())
+
+
+def write_unit(folder, number, sources):
+    """Writes a file that includes sources, of which each may be a program."""
+    unit = folder / f"unit{number}.cpp"
+    unit.write_text("".join(
+        f"#define main main{count}\n#define LLVMFuzzerTestOneInput test{count}\n"
+        f'#include "{source}"\n#undef main\n#undef LLVMFuzzerTestOneInput\n'
+        for count, source in enumerate(sources)), "utf-8")
+    return unit
 
 
 def changed_last(root):
@@ -61,34 +84,31 @@ def changed_last(root):
 
 
 def alone(root, units, most):
-    """Commands for single files."""
-    owners = {source: entry for entry, sources in units for source in sources}
+    """Yields commands for single files, which are included so that headers are no
+    programs."""
+    compiler = shutil.which("g++") or "clang++-19"
+    owners = {source: flags for flags, sources in units for source in sources}
     by_folder = {}
-    for source, entry in owners.items():
-        by_folder.setdefault(source.parent, entry)
+    for source, flags in owners.items():
+        by_folder.setdefault(source.parent, flags)
     for path in changed_last(root)[:most]:
-        entry = owners.get(path) or next(
+        flags = owners.get(path) or next(
             (by_folder[folder] for folder in path.parents
              if folder in by_folder), None)
-        if entry:
-            command = entry["command"].replace(entry["file"], str(path))
-            yield {"directory": entry["directory"], "file": str(path),
-                   "command": re.sub(r" -o \S+", "", command)}
+        if flags:
+            yield [compiler, *flags, "-fsyntax-only", "-x", "c++", "-include", path, os.devnull]
 
 
-def run(root, folder, entries, *arguments):
-    """Findings for a set of commands, once each; what went wrong if none is."""
-    folder.mkdir(exist_ok=True)
-    (folder / "compile_commands.json").write_text(
-        json.dumps(list(entries)), "utf-8")
-    process = subprocess.run(
-        [TIDY, "-quiet", f"-j{os.cpu_count()}", "-p", folder,
-         "-extra-arg=-Wno-error", *arguments],
-        check=False, cwd=root, text=True, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT)
-    lines = process.stdout.splitlines()
-    found = list(filter(FINDING.match, lines))
-    return found or (lines if process.returncode else [])
+def run(root, commands):
+    """Returns the findings of commands; what went wrong if none is."""
+    def look(command):
+        process = subprocess.run(command, check=False, cwd=root, text=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        lines = process.stdout.splitlines()
+        found = list(filter(FINDING.match, lines))
+        return found or (lines if process.returncode else [])
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return [line for lines in pool.map(look, commands) for line in lines]
 
 
 def unused_using(root):
@@ -107,16 +127,22 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__.partition(": ")[2])
     parser.add_argument("root", type=lambda path: pathlib.Path(path).resolve())
     parser.add_argument("build", type=lambda path: pathlib.Path(path).resolve())
-    parser.add_argument("--alone", type=int, default=8)
+    parser.add_argument("--alone", type=int, default=16)
     options = parser.parse_args()
     if not shutil.which(TIDY):
         print(f"clang-tidy: there is no {TIDY}; skipped")
         return MISSING
-    units = list(commands(options.build))
-    found = run(options.root, options.build / "tidy",
-                (entry for entry, _ in units), "-checks=-misc-unused-using-decls")
-    found += run(options.root, options.build / "tidy-alone",
-                 alone(options.root, units, options.alone))
+    folder = options.build / "tidy"
+    folder.mkdir(exist_ok=True)
+    units = joined(options.root, units_of(options.build))
+    # The longest first, so that no core waits for it at the end.
+    units.sort(key=lambda unit: -sum(path.stat().st_size for path in unit[1]))
+    found = run(options.root, [
+        [TIDY, "-quiet", f"--config-file={options.root}/.clang-tidy",
+         "-checks=-misc-unused-using-decls", write_unit(folder, number, sources),
+         "--", *flags, "-Wno-error"]
+        for number, (flags, sources) in enumerate(units)
+    ] + list(alone(options.root, units, options.alone)))
     found += unused_using(options.root)
     found = list(dict.fromkeys(found))
     print(*found, f"clang-tidy: {len(found)} findings", sep="\n")
