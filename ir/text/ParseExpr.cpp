@@ -102,7 +102,9 @@ bool ExprParser::key(ExprId &Out) {
   const Located<int64_t> *Field = K ? findField(P.Spec, *K) : nullptr;
   if (!K || (Field && !Field->isPresent()))
     return In.unknown(T, "a number of the spec", {});
-  Out = P.Sizes.key(*K, Field ? **Field : P.Mesh[*findAxis(Name)]);
+  // A count of a stage is neither a field nor an axis.
+  const std::optional<Axis> A = findAxis(Name);
+  Out = P.Sizes.key(*K, Field ? **Field : A ? P.Mesh[*A] : 0);
   return true;
 }
 
