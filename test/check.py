@@ -4,8 +4,9 @@
 # Runs the tests of a tier (docs/contributing.md): lit, then the conformance data
 # in the repository and, where it is there and the tier is not `quick`, in
 # ../shared/conformance; with --tidy clang-tidy, which counts as one, and with
-# --sanitized the tests once more in a build that has sanitizers, in the tier `quick`
-# unless it is `long`: the other tests repeat with more jobs what these do.
+# --sanitized the tests once more in a build that has sanitizers. Unless the tier is
+# `long`, these are a sample of the tier `quick`: the other tests repeat with more jobs
+# what these do.
 # The last line printed has the totals.
 """usage: check.py BUILD_DIR [--quick | --long] [--seed=N] [--tidy]
                 [--sanitized=BUILD_DIR] [LIT_ARGUMENT...]"""
@@ -21,6 +22,9 @@ import tempfile
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIT = "/usr/lib/llvm-19/build/utils/lit/lit.py"
+# More than cores: some tests wait for others' programs.
+WORKERS = os.cpu_count() * 3 // 2
+SAMPLE = 3  # of tests with sanitizers, one in so many runs
 PASSED = {"PASS", "XFAIL", "FLAKYPASS"}
 SKIPPED = {"UNSUPPORTED", "SKIPPED", "EXCLUDED"}
 
@@ -30,7 +34,7 @@ def run_lit(build_dir, arguments):
     with tempfile.TemporaryDirectory() as folder:
         results = os.path.join(folder, "results.json")
         status = subprocess.run(
-            [sys.executable, LIT, "-sv", "-o", results, *arguments,
+            [sys.executable, LIT, "-sv", f"-j{WORKERS}", "-o", results, *arguments,
              os.path.join(build_dir, "test")], check=False).returncode
         try:
             with open(results, encoding="utf-8") as file:
@@ -99,8 +103,9 @@ def main():
         counts += run_tidy(build_dir, options.tier)
     if options.sanitized:
         print("with sanitizers", flush=True)
-        tier = options.tier if options.tier == "long" else "quick"
-        counts += run_lit(options.sanitized, [f"-Dtier={tier}", *arguments])
+        chosen = ["-Dtier=long"] if options.tier == "long" else [
+            "-Dtier=quick", f"-Dsample={SAMPLE}"]
+        counts += run_lit(options.sanitized, [*chosen, *arguments])
     data_dirs = ["test/conformance/data"]
     if options.tier != "quick":
         data_dirs.append("../shared/conformance")
