@@ -18,11 +18,11 @@ usage: ./bootstrap.sh COMMAND
             --quick  only the tests that take no time
             --long   many more random cases, and clang-tidy on each file
             --tidy   clang-tidy, too
-            --all    clang-tidy, and the quick tests once more with sanitizers
+            --all    clang-tidy, and quick tests once more with sanitizers, in a copy
+                     of the sources to which the guides of docs/add-a-*.md are applied
             --seed=N of the random cases (default: 1)
 
-Packages come from apt. The build is in build/release, the one with sanitizers
-in build/asan.
+Packages come from apt. The build is in build/release, the copy in build/guides.
 END
 }
 
@@ -32,9 +32,10 @@ END
 packages='clang-19 cmake ninja-build python3 antlr4 libantlr4-runtime-dev
   libtomlplusplus-dev libprotozero-dev libsqlite3-dev libeigen3-dev libevent-dev llvm-19-dev
   llvm-19-tools uuid-dev zlib1g-dev libzstd-dev'
-# What only some tests need: GCC builds what guides lead to, SimGrid replays traces, protoc decodes others, editors show
-# jobs, Chromium pages, fish completes commands, Slurm runs sweeps, curl downloads for the
-# GitHub Action, and PyYAML reads it and the hooks. The Python module is built with pybind11 and tested with
+# What only some tests need: GCC compiles what changed last, and in the long tier all;
+# SimGrid replays traces, protoc decodes others, editors show jobs, Chromium pages, fish
+# completes commands, Slurm runs sweeps, curl downloads for the GitHub Action, and PyYAML
+# reads it and the hooks. The Python module is built with pybind11 and tested with
 # NumPy, pandas and pip. In the long tier packages are installed in a new Debian.
 test_packages='g++ libsimgrid-dev protobuf-compiler neovim vim fish chromium fonts-dejavu-core
   slurm-wlm curl python3-yaml pybind11-dev python3-dev python3-numpy python3-pandas python3-pip
@@ -97,6 +98,12 @@ compile() {
   NINJA_STATUS='    %f of %t steps, %es: ' ninja -C "build/$1" "$2" >&2
 }
 
+# Builds a copy to which the guides are applied, with sanitizers.
+build_guides() {
+  say 'following docs/add-a-*.md, and building with sanitizers in build/guides'
+  NINJA_STATUS='    %f of %t steps, %es: ' python3 test/support/guides.py . build/guides asan all >&2
+}
+
 build() {
   install_packages "$packages"
   compile release foretrace
@@ -126,13 +133,13 @@ package() {
 }
 
 run_tests() {
-  checks= suites=release
+  checks= sanitized=
   for option; do
     case $option in
     --quick | --seed=*) checks="$checks $option" ;;
     --long) checks="$checks --long --tidy" ;;
     --tidy) checks="$checks --tidy" ;;
-    --all) checks="$checks --tidy --sanitized=build/asan" suites='release asan' ;;
+    --all) checks="$checks --tidy --sanitized=build/guides/build/asan" sanitized=yes ;;
     *) usage >&2; exit 2 ;;
     esac
   done
@@ -143,8 +150,9 @@ run_tests() {
   case $checks in
   *--tidy*) (install_packages "$tidy_packages") || say 'without clang-tidy' ;;
   esac
-  [ "$suites" = release ] || install_packages "$sanitizer_packages"
-  for suite in $suites; do compile "$suite" all; done
+  [ -z "$sanitized" ] || install_packages "$sanitizer_packages"
+  compile release all
+  [ -z "$sanitized" ] || build_guides
   say "testing$checks"
   # shellcheck disable=SC2086 # options
   exec python3 test/check.py build/release $checks

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Follows docs/add-a-*.md in one copy of the sources: each block goes where the line
-# above it says. Then the copy is built, with the other compiler, GCC, and the tests that
-# the pages add must pass there, beside those that hold tables, layers and pages together.
-"""usage: guides.py SOURCE_ROOT COPY"""
+# Follows docs/add-a-*.md in one copy of the sources, each block where the line above it
+# says, and builds the copy. CI takes this build for its tests with sanitizers.
+"""usage: guides.py SOURCE_ROOT COPY PRESET TARGET [CMAKE_ARGUMENT...]
+
+Prints the number of steps of each page, and the tests that the pages add, which
+test/added.txt of the copy lists. A copy that is there is brought up to date, and keeps
+its folder `build`."""
 
 import os
 import pathlib
@@ -16,7 +19,6 @@ STEP = re.compile(
     r"^(?:Create|In) `(?P<file>[^`]+)`(?:, after the (?:row of `(?P<row>[^`]+)`"
     r"|line `(?P<line>[^`]+)`), add)?:\n\n```\w+\n(?P<body>.*?)^```$",
     re.M | re.S)
-GUARDS = ["test/layering", "test/coverage", "test/docs/keys", "test/docs/links"]
 
 
 def take(step, path):
@@ -33,32 +35,55 @@ def take(step, path):
         path.write_text(text[:end] + step["body"] + text[end:], "utf-8")
 
 
-root, copy = (pathlib.Path(path).absolute() for path in sys.argv[1:])
-shutil.rmtree(copy, ignore_errors=True)
-shutil.copytree(root, copy, symlinks=True,
-                ignore=shutil.ignore_patterns("build", ".git"))
-tests = []
-for guide in sorted(root.glob("docs/add-a-*.md")):
-    steps = list(STEP.finditer(guide.read_text("utf-8")))
-    for step in steps:
-        take(step, copy / step["file"])
-    tests += [step["file"] for step in steps
-              if step["file"].startswith("test/")]
-    print(f"{guide.name}: {len(steps)} steps")
+def copy_sources(root, copy):
+    """Replaces everything in the copy but what was built there."""
+    copy.mkdir(parents=True, exist_ok=True)
+    for path in copy.iterdir():
+        if path.is_dir() and path.name != "build":
+            shutil.rmtree(path)
+    shutil.copytree(root, copy, symlinks=True, dirs_exist_ok=True,
+                    ignore=shutil.ignore_patterns("build", ".git"))
 
-def run(*command):
-    subprocess.run(command, cwd=copy, check=True, stdout=sys.stderr)
 
-run("cmake", "--preset", "gcc", "-DCMAKE_CXX_FLAGS_RELEASE=-O0")
-run("ninja", "-C", "build/gcc", "foretrace")
-os.environ["PATH"] = f"{copy}/build/gcc/bin:{os.environ['PATH']}"
-run(sys.executable, "test/support/keys.py", ".", "--write")
-names = [name.removeprefix("test/") for name in tests + GUARDS]
-done = subprocess.run(
-    [sys.executable, "test/check.py", "build/gcc", "--quick",
-     f"--filter={'|'.join(names)}"],
-    cwd=copy, capture_output=True, text=True)
-print(*tests, done.stdout.splitlines()[-1], sep="\n")
-if done.returncode:
-    sys.exit(done.stdout)
-shutil.rmtree(copy)
+def follow(root, copy):
+    """Takes the steps of each page, and returns the tests that they add."""
+    tests = []
+    for guide in sorted(root.glob("docs/add-a-*.md")):
+        steps = list(STEP.finditer(guide.read_text("utf-8")))
+        for step in steps:
+            path = copy / step["file"]
+            before = path.stat().st_mtime_ns if path.exists() else 0
+            take(step, path)
+            # As new as what it was made of, so that only what changed is built again.
+            os.utime(path, ns=(max(before, guide.stat().st_mtime_ns),) * 2)
+        tests += [step["file"] for step in steps if step["file"].startswith("test/")]
+        print(f"{guide.name}: {len(steps)} steps")
+    print(*tests, sep="\n", flush=True)
+    return tests
+
+
+def build(copy, preset, target, arguments):
+    """Builds the copy, and writes the tables of its pages."""
+    done = subprocess.run(["cmake", "--preset", preset, *arguments], cwd=copy, check=False,
+                          text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode:
+        sys.exit(done.stdout)
+    folder = copy / "build" / preset
+    path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    for command in (["ninja", "-C", folder, target],
+                    [sys.executable, "test/support/keys.py", ".", "--write"]):
+        subprocess.run(command, cwd=copy, check=True, stdout=sys.stderr,
+                       env=dict(os.environ, PATH=path))
+
+
+def main():
+    root, copy = (pathlib.Path(path).absolute() for path in sys.argv[1:3])
+    preset, target, *arguments = sys.argv[3:]
+    copy_sources(root, copy)
+    tests = follow(root, copy)
+    (copy / "test/added.txt").write_text("\n".join(tests) + "\n", "utf-8")
+    build(copy, preset, target, arguments)
+
+
+if __name__ == "__main__":
+    main()
