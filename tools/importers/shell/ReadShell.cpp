@@ -28,11 +28,14 @@ public:
   ScriptReader(SourceText Text, ImportRequest &Request)
       : Text(Text), Request(Request),
         Folder(path::parent_path(Request.Words.front())),
-        S(LeastEffort + EffortOfCharacter * Text.str().size()) {}
+        S(LeastEffort + EffortOfCharacter * Text.str().size()),
+        Follower(S, Request.Diags,
+                 [this](StringRef Path) { return open(Path); }) {}
 
   std::optional<ForeignValue> read();
-  /// Returns the commands of the script; nothing if it takes too long.
-  std::optional<std::vector<std::vector<Traced>>> follow();
+  /// Follows the script; false if that takes too long.
+  bool follow();
+  ArrayRef<std::vector<Traced>> commands() const { return Follower.commands(); }
 
 private:
   void setArguments();
@@ -48,6 +51,7 @@ private:
   ImportRequest &Request;
   const std::string Folder;
   shell::State S;
+  shell::Follower Follower;
 };
 
 } // namespace
@@ -299,26 +303,23 @@ ForeignValue ScriptReader::flagsOf(const std::vector<Traced> &Words) const {
   return ForeignValue::of(std::move(All), Text.range().atStart());
 }
 
-std::optional<std::vector<std::vector<Traced>>> ScriptReader::follow() {
+bool ScriptReader::follow() {
   setArguments();
   setScheduler();
-  shell::Follower Follower(S, Request.Diags,
-                           [this](StringRef Path) { return open(Path); });
   Follower.follow(traced(Text));
   if (S.isSpent()) {
     Request.Diags.report(Text.range(0, 0), diag::ImportSyntax,
                          "its loops or values take too long to follow");
-    return std::nullopt;
+    return false;
   }
   reportGaps();
-  return Follower.commands().vec();
+  return true;
 }
 
 std::optional<ForeignValue> ScriptReader::read() {
-  const std::optional<std::vector<std::vector<Traced>>> Commands = follow();
-  if (!Commands)
+  if (!follow())
     return std::nullopt;
-  const std::vector<Traced> Words = findArguments(*Commands);
+  const std::vector<Traced> Words = findArguments(commands());
   if (count_if(Words, isFlag) == 0) {
     Request.Diags.report(Text.range(0, 0), diag::ImportNoCommand);
     return std::nullopt;
@@ -346,11 +347,11 @@ std::optional<std::vector<std::vector<ArgumentWord>>>
 readCommands(SourceText Text, ImportRequest &Request) {
   if (!checkSize(Text, Request.Diags))
     return std::nullopt;
-  const auto Followed = ScriptReader(Text, Request).follow();
-  if (!Followed)
+  ScriptReader Reader(Text, Request);
+  if (!Reader.follow())
     return std::nullopt;
   std::vector<std::vector<ArgumentWord>> Commands;
-  for (const std::vector<Traced> &Of : *Followed) {
+  for (const std::vector<Traced> &Of : Reader.commands()) {
     std::vector<ArgumentWord> &Words = Commands.emplace_back();
     for (const Traced &W : Of)
       Words.push_back({W.Text, W.range()});
