@@ -76,7 +76,6 @@ void foretrace::applyDefaults(ir::Spec &S) {
   orElse(S.Serve->RedundantExperts, int64_t(0));
   orElse(S.Serve->Replicas, int64_t(1));
   orElse(S.Requests->Prefix, int64_t(0));
-  orElse(S.Requests->HitRate, int64_t(0));
 }
 
 void foretrace::applyDefaults(ir::ClusterSpec &C) {
