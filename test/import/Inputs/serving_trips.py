@@ -43,6 +43,7 @@ def job_of(draw):
             "state_precision": ["bf16", "fp32"],
             "memory_fraction": ["0.85", "0.925", "0.7"],
             "block": [16, 32, 64],
+            "blocks": [100000],
             "hybrid_cache": [True, False],
             "prefix_caching": [True, False],
             "max_length": [4096, 8000, 16384],
@@ -51,6 +52,9 @@ def job_of(draw):
             "replicas": [1, 2, 5]}.items():
         if draw.random() < 0.3:
             serve[key] = draw.choice(values)
+    if has_experts and dp > 1 and parallel["ep"] == tp * dp and draw.random() < 0.5:
+        serve["exchange"] = draw.choice(["allgather", "alltoall", "deepep_normal", "deepep_low_latency"])
+        serve["redundant_experts"] = parallel["ep"] * draw.randint(1, 2)
     requests = {"input": draw.randint(1, 2048), "output": draw.randint(1, 2048)}
     if draw.random() < 0.5:
         requests["concurrency"] = draw.randint(1, 512)
