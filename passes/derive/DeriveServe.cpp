@@ -174,6 +174,8 @@ void Deriver::deriveServedTypes() {
 /// computed.
 Expr Deriver::cachedTokens() {
   const RequestsSpec &R = *S.Requests;
+  if (!*S.Serve->PrefixCaching)
+    return number(0);
   constexpr int64_t Millionths = 1'000'000;
   const Expr Rest = of(R.Input) + of(R.Prefix) * -1;
   const int64_t Rate = R.HitRate.isPresent() ? *R.HitRate : 0;
@@ -205,7 +207,7 @@ void Deriver::deriveStep() {
   }
   define(T.Sequence, Tokens, From, "sequence");
   define(T.MicroBatch, Sequences, From, "micro_batch");
-  if (!V.Context.isPresent())
+  if (!V.Context.isPresent() || *V.Step == StepKind::Largest)
     define(V.Context, Context, R.Input.Range, "context");
   else if (!holds(isAtMost(Tokens, of(V.Context)), diag::ServeContext,
                   V.Context))
@@ -283,6 +285,15 @@ void Deriver::checkInstance() {
   if (S.Serve && !HasExperts && exceeds(P.Dp, 1))
     error(P.World.Range, diag::ServeReplicas, *P.Dp, *P.World / *P.Dp,
           *S.Serve->Replicas * *P.Dp);
+  if (!S.Serve || !S.Serve->Exchange.isStated())
+    return;
+  const auto &Exchange = S.Serve->Exchange;
+  if (!HasExperts)
+    error(Exchange.Range, diag::KeyWithoutEffect, "exchange",
+          "without experts");
+  else if (!exceeds(P.Dp, 1))
+    error(Exchange.Range, diag::KeyWithoutEffect, "exchange",
+          "with dp = 1: each rank has all tokens");
 }
 
 /// Reports ranks that are no whole replicas. A job that allows that has one.

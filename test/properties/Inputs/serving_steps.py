@@ -102,6 +102,7 @@ def check(case):
     # DeepEP has kernels for some widths and numbers of tokens.
     hidden = choose.choice([2048, 2560]) if "_" in exchange else 128 * choose.randint(1, 6)
     running = min(running, 128 * dp) if "_" in exchange else running
+    prefix = max(prefix, request - 128) if "_" in exchange else prefix
     is_ep = topk and ("_" in exchange or choose.random() < 0.5)
     text = f"""model m {{ vocab = {vocab} hidden = {hidden} norm = rmsnorm
   block b {{ attention {attention} {network} }}
