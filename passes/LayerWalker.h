@@ -174,7 +174,7 @@ bool LayerWalker::visitKey(llvm::StringRef Name, Frame &F, VisitT Visit) {
   else if (Section == "parallel" && !Key.empty())
     ir::visitFields(P.Spec.Parallel, VisitRow);
   else if (Section == "serve" && !Key.empty()) {
-    ir::ServeSpec Absent; // without values, in training
+    static const ir::ServeSpec Absent; // without values, in training
     ir::visitFields(P.Spec.Serve ? *P.Spec.Serve : Absent, VisitRow);
   } else if (F.IsOutermost && Of)
     ir::visitKeys(*Of, "", 0, VisitRow);

@@ -179,8 +179,7 @@ Expr Deriver::cachedTokens() {
   constexpr int64_t Millionths = 1'000'000;
   const Expr Rest = of(R.Input) + of(R.Prefix) * -1;
   const int64_t Rate = R.HitRate.isPresent() ? *R.HitRate : 0;
-  const Expr Hit =
-      of(R.Prefix) + floorDiv(Rest * Rate, number(Millionths));
+  const Expr Hit = of(R.Prefix) + floorDiv(Rest * Rate, number(Millionths));
   return min(Hit, of(R.Input) + number(-1));
 }
 
