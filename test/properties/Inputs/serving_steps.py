@@ -110,7 +110,7 @@ def check(case):
 requests {{ input = {request} output = {made} concurrency = {running} prefix = {prefix} }}
 serve {'' if is_decode else 'prefill '}{{ engine = vllm max_sequences = {128 if '_' in exchange else 512} exchange = {exchange} }}
 parallel {{ world = {tp * dp * pp} tp = {tp} pp = {pp}
-  {f'ep = {tp * dp}' if is_ep else ''} }}
+  {f'ep = {choose.choice([2, tp]) if tp > 1 and dp == 1 else tp * dp}' if is_ep else ''} }}
 """
     case.write(text)
     tokens, sequences = (1, running // dp) if is_decode else (request - prefix, 1)
