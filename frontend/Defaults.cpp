@@ -5,6 +5,7 @@
 #include "frontend/Defaults.h"
 #include "frontend/Frontend.h"
 #include "ir/model/SpecFields.h"
+#include "ir/model/Spellings.h"
 #include "lang/diagnostics/Frontend.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

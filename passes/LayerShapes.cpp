@@ -248,8 +248,7 @@ llvm::StringRef LayerBody::faultOf(OpKind K, llvm::ArrayRef<ValueId> Operands,
     return "";
   case OpKind::Norm:
     for (const ValueId Weight : Operands.drop_front())
-      if (const llvm::StringRef Fault = faultOfWeight(Weight, First);
-          !Fault.empty())
+      if (const auto Fault = faultOfWeight(Weight, First); !Fault.empty())
         return Fault;
     break;
   case OpKind::Activation: {
