@@ -106,12 +106,14 @@ const Located<int64_t> *Deriver::LayerRules::blamed(const Node &E, Frame &F) {
   const auto Deeper = nest();
   if (isBeyondLimits(E))
     return nullptr;
+  const Lazy At = resolve(E, F);
+  // A job that trains has no numbers of an engine.
+  const bool IsAbsent = !P.Spec.Serve && At.Is->Text.starts_with("serve.");
   visitKeyAt(E, F, [&](const auto &Member) {
     if constexpr (std::is_same_v<std::decay_t<decltype(Member)>,
                                  Located<int64_t>>)
-      Found = &Member;
+      Found = IsAbsent ? nullptr : &Member;
   });
-  const Lazy At = resolve(E, F);
   auto IsOfLayer = [&](const Located<int64_t> *Number) {
     return llvm::any_of(Use.Keys, [&](const LayerKey &K) {
       return std::get_if<Located<int64_t>>(&K.Value) == Number;
