@@ -86,7 +86,7 @@ static std::optional<DeviceMemory> roomOf(const EmitRequest &Request,
   return deviceMemoryOf(Request.Program.Spec, Given);
 }
 
-/// Returns what serves: the table of stages, without a pool.
+/// Returns the table of stages without a pool: weights and bytes of the cache.
 static FigureTable servedTable(ExprScope P) {
   FigureTable T{"stages",
                 "per rank of each stage",
@@ -192,9 +192,8 @@ static void addExperts(const Spec &S, Figures &F) {
   F.Tables.push_back(std::move(T));
 }
 
-/// Returns the figures of a job that serves: what a rank of each stage holds,
-/// how many tokens and sequences fit, what of a trace the cache has, and how
-/// loaded experts are.
+/// Returns the figures of a job that serves: memory of a rank of each stage,
+/// capacity of the cache, its hits in a trace, and loads of experts.
 static Figures servedFigures(const EmitRequest &Request,
                              const memory::Options &O) {
   const ExprScope P = Request.Figures.scope();
