@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: serving_steps.py SEED COUNT
 
-Compares random jobs that serve with what engines compute, send and keep, written from their
-source: vLLM (layers/linear.py, layers/logits_processor.py, layers/vocab_parallel_embedding.py,
+Compares random jobs that serve with closed forms of the rules by which engines compute, send and
+keep: vLLM (layers/linear.py, layers/logits_processor.py, layers/vocab_parallel_embedding.py,
 layers/fused_moe/layer.py; distributed/device_communicators/all2all.py,
 AgRsAll2AllManager; v1/attention/backends/mla/common.py) and DeepEP (csrc/legacy/config.hpp).
 
