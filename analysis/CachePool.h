@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory of a device that serves: weights, what a step needs, and the pool
-// of blocks for the tokens and states of sequences.
+// The memory of a device that serves: what a step needs besides weights, and
+// the pool of blocks for the tokens and states of sequences, as expressions.
 #pragma once
 
 #include "ir/model/Measure.h"
@@ -10,49 +10,87 @@
 
 namespace foretrace {
 
-/// Bytes that a layer of one block caches on a rank.
-struct LayerCache {
-  unsigned Block;
-  int64_t Limit = 0;    ///< tokens of a sequence that it keeps at most; 0: all
-  ir::Expr OfToken;     ///< bytes
-  ir::Expr OfSequence;  ///< bytes of states, whatever the length
-};
+/// Returns the bytes that the step of \p P, the largest of its job, needs on a
+/// rank of \p S besides weights: those of the widest layer, or of vLLM's
+/// sampler, which runs on each rank.
+ir::Expr workspaceOf(ir::ExprScope P, const ir::Stage &S);
 
-/// Returns the layers of each block that leave something, by block.
-std::vector<LayerCache> cachesOf(ir::ExprScope P);
-
-/// Bytes that the layers of a stage cache on a rank.
-struct StageCache {
-  ir::Expr OfToken;    ///< bytes of a token, of layers without a limit
-  ir::Expr OfLimited;  ///< bytes of a token, of layers with one
-  ir::Expr OfSequence; ///< bytes of the states of a sequence
-};
-StageCache cacheOf(ir::ExprScope P, const ir::Stage &S);
-
-/// The memory of a rank of one stage.
+/// The cache of a rank of one stage.
 struct CachePool {
-  int64_t Resident = 0;   ///< bytes of weights
-  int64_t Step = 0;       ///< bytes that a step needs besides
-  int64_t Room = 0;       ///< bytes for blocks
-  int64_t Page = 0;       ///< bytes of a block; 0 if its layers leave nothing
-  int64_t OfLayer = 0;    ///< bytes of one layer's page, if layers are unlike
-  int64_t Block = 0;      ///< tokens of a block of full attention; 0 without
-  int64_t Groups = 0;     ///< tables of blocks of a sequence
-  int64_t Blocks = 0;
-  bool IsAlike = true;       ///< whether all layers keep all tokens
-  bool DoPagesDivide = true; ///< whether pages are whole numbers of tokens
+  ir::Expr OfToken;    ///< bytes of a token, of layers that keep all tokens
+  ir::Expr OfLimited;  ///< bytes of a token, of layers with a limit
+  ir::Expr OfSequence; ///< bytes of the states of a sequence
+  std::optional<ir::Expr> Room; ///< bytes for blocks; none without a device
+  // None if its layers leave nothing:
+  std::optional<ir::Expr> Page;   ///< bytes of a block
+  std::optional<ir::Expr> Blocks; ///< nor without a device or stated blocks
+  std::optional<ir::Expr>
+      Tokens; ///< in all blocks; none without full attention
+  std::optional<ir::Expr> Needed; ///< blocks of input + output tokens
 };
 
-/// Capacity of an instance: that of its stage with the fewest blocks.
-struct CacheCapacity {
-  std::vector<CachePool> Stages; ///< in the order of Program::Stages
-  std::optional<int64_t> Block, Blocks, Tokens; ///< none without such layers
-  int64_t Sequences = 0; ///< of input + output tokens, of one replica
-  bool IsAlike = true, DoPagesDivide = true; ///< of all stages
-};
+/// Pools of the stages of a program with Fact::Workspace that serves.
+class CachePools {
+public:
+  /// For devices with \p Memory bytes, if that is known.
+  CachePools(ir::ExprScope P, std::optional<int64_t> Memory);
 
-/// Returns the capacity of devices with \p Memory bytes; nothing if a size is
-/// beyond 2^63.
-std::optional<CacheCapacity> cacheCapacityOf(ir::ExprScope P, int64_t Memory);
+  /// Returns them in the order of Program::Stages.
+  llvm::ArrayRef<CachePool> stages() const { return Stages; }
+  // Of an instance: the stage with the least. None without blocks.
+  std::optional<ir::Expr> bytes() const { return leastOf(&CachePool::Room); }
+  std::optional<ir::Expr> blocks() const { return leastOf(&CachePool::Blocks); }
+  std::optional<ir::Expr> tokens() const { return leastOf(&CachePool::Tokens); }
+  /// Sequences of input + output tokens that one replica runs at once; none
+  /// without a device or stated blocks.
+  std::optional<ir::Expr> sequences() const;
+  /// Tokens of a block of full attention, if there is any.
+  std::optional<ir::Expr> block() const { return Block; }
+  /// Whether all layers keep all tokens.
+  bool isAlike() const { return IsAlike; }
+  /// 1 if pages are whole numbers of tokens, else 0.
+  ir::Expr doPagesDivide() const { return DoPagesDivide; }
+  /// Numbers that decide which layers share a table of blocks: jobs in which
+  /// they are the same have the same expressions.
+  llvm::ArrayRef<ir::Expr> decisions() const { return Decisions; }
+
+private:
+  /// What a layer of one block caches on a rank.
+  struct LayerCache {
+    unsigned Block;
+    std::optional<ir::Expr> Limit; ///< tokens that it keeps; none: all
+    ir::Expr OfToken, OfSequence;  ///< bytes; of states, whatever the length
+  };
+  /// Layers of the model whose blocks an engine manages alike: tokens or
+  /// states.
+  struct Group {
+    std::optional<ir::Expr> Limit, OfToken, States;
+    int64_t Layers;
+    std::vector<unsigned> Blocks = {};
+  };
+
+  int64_t decide(ir::Expr Of);
+  bool areEqual(std::optional<ir::Expr> A, std::optional<ir::Expr> B);
+  std::vector<LayerCache> findCaches();
+  void findGroups(llvm::ArrayRef<LayerCache> Caches);
+  void setPages();
+  int64_t tablesOf(const Group &G) const;
+  ir::Expr partOf(ir::Expr Bytes) const;
+  ir::Expr roomOf(const ir::Stage &S, int64_t Memory) const;
+  ir::Expr blocksNeeded() const;
+  CachePool poolOf(const ir::Stage &S, llvm::ArrayRef<LayerCache> Caches,
+                   std::optional<int64_t> Memory) const;
+  std::optional<ir::Expr>
+  leastOf(std::optional<ir::Expr> CachePool::*Number) const;
+
+  ir::ExprScope P;
+  std::vector<Group> Groups;
+  int64_t GroupSize = 0; ///< layers that share a table of blocks
+  bool IsAlike = true;
+  std::optional<ir::Expr> Block, PageOfLayer;
+  ir::Expr DoPagesDivide;
+  std::vector<CachePool> Stages;
+  std::vector<ir::Expr> Decisions;
+};
 
 } // namespace foretrace

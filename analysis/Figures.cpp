@@ -43,6 +43,46 @@ const FigureInfo &foretrace::getInfo(FigureId Id) {
   return allFigures()[static_cast<size_t>(Id)];
 }
 
+/// Returns whether such a program has a figure, if it has the keys that this
+/// needs.
+static bool isOf(FigureId Id, const Program &P) {
+  const bool Serves = P.Spec.Serve.has_value();
+  enum { Shared, Own };
+  switch (Id) {
+#define SERVED(ENUMERATOR, BY)                                                 \
+  case FigureId::ENUMERATOR:                                                   \
+    return (BY) == Shared || (Serves && P.Facts.contains(Fact::Workspace));
+#include "analysis/Figures.def"
+  default:
+    return !Serves;
+  }
+}
+
+template <size_t N>
+static std::vector<FigureId> figuresOf(const Program &P,
+                                       const FigureId (&All)[N]) {
+  std::vector<FigureId> Has;
+  llvm::copy_if(All, std::back_inserter(Has),
+                [&](FigureId Id) { return isOf(Id, P); });
+  return Has;
+}
+
+std::vector<FigureId> foretrace::stageFiguresOf(const Program &P) {
+  static constexpr FigureId All[] = {
+#define STAGE_FIGURE(ENUMERATOR, ...) FigureId::ENUMERATOR,
+#include "analysis/Figures.def"
+  };
+  return figuresOf(P, All);
+}
+
+std::vector<FigureId> foretrace::jobFiguresOf(const Program &P) {
+  static constexpr FigureId All[] = {
+#define JOB_FIGURE(ENUMERATOR, ...) FigureId::ENUMERATOR,
+#include "analysis/Figures.def"
+  };
+  return figuresOf(P, All);
+}
+
 StageMemories &JobFigures::memories() {
   if (!Memories)
     Memories.emplace(P, For);
@@ -92,7 +132,21 @@ Expr JobFigures::messagesOf(llvm::StringRef Group) const {
 
 Expr JobFigures::bubble() const { return bubbleShareOf(P); }
 
+std::optional<Expr> JobFigures::ofPools(std::optional<Expr> (CachePools::*Of)()
+                                            const) {
+  if (!Pools) {
+    const std::optional<DeviceMemory> Memory = deviceMemoryOf(P->Spec);
+    Pools.emplace(P, Memory ? std::optional(Memory->Bytes) : std::nullopt);
+  }
+  return ((*Pools).*Of)();
+}
+
 std::optional<Expr> JobFigures::fits() {
+  if (P->Spec.Serve) {
+    const std::optional<Expr> Sequences = of(FigureId::Sequences);
+    return Sequences ? std::optional(min(*Sequences, numberOf(P, 1)))
+                     : std::nullopt;
+  }
   const std::optional<DeviceMemory> Memory = deviceMemoryOf(P->Spec);
   if (!Memory)
     return std::nullopt;
@@ -210,6 +264,8 @@ Expr JobFigures::of(FigureId Id, const Stage &S) {
 }
 
 std::optional<Expr> JobFigures::of(FigureId Id) {
+  if (!isOf(Id, P))
+    return std::nullopt;
   JobFigures &F = *this;
   switch (Id) {
 #define JOB_FIGURE(ENUMERATOR, NAME, UNIT, DOC, EXPRESSION)                    \

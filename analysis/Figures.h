@@ -4,6 +4,7 @@
 // (analysis/Figures.def), as expressions.
 #pragma once
 
+#include "analysis/CachePool.h"
 #include "analysis/IterationTime.h"
 #include "analysis/StageMemory.h"
 
@@ -55,12 +56,17 @@ struct FigureInfo {
 llvm::ArrayRef<FigureInfo> allFigures();
 const FigureInfo &getInfo(FigureId Id);
 
+/// Returns the figures of stages, and the others, that such a program has if it
+/// has the keys that they need.
+std::vector<FigureId> stageFiguresOf(const ir::Program &P);
+std::vector<FigureId> jobFiguresOf(const ir::Program &P);
+
 /// Returns whether a figure follows from the time of an iteration.
 bool isOfTime(FigureId Id);
 /// Returns whether it follows from the parts of that time.
 bool isOfParts(FigureId Id);
-/// Returns whether the figure of that name follows from the time; false if it is
-/// none.
+/// Returns whether the figure of that name follows from the time; false if it
+/// is none.
 bool isOfTime(llvm::StringRef Name);
 /// Returns whether a figure must be computed for each job, because no
 /// expression over the keys of \p P gives it.
@@ -100,6 +106,8 @@ public:
   ir::Expr messages(const ir::Stage &S) const;
   ir::Expr bubble() const;
   std::optional<ir::Expr> fits();
+  std::optional<ir::Expr> ofPools(std::optional<ir::Expr> (CachePools::*Of)()
+                                      const);
   std::optional<ir::Expr> crossNode() const;
   std::optional<ir::Expr> time();
   std::optional<ir::Expr> timeUpper();
@@ -115,6 +123,7 @@ private:
   ir::ExprScope P;
   const Validity For;
   std::optional<StageMemories> Memories;
+  std::optional<CachePools> Pools;
   std::optional<IterationTime> Iteration;
   std::optional<AllWork> Done;
 };

@@ -27,7 +27,7 @@ struct Job {
   /// Kinds of layers that the files define.
   std::vector<const layers::Layer *> Layers;
   Body Train, Parallel, Requests, Cost, Cluster;
-  std::vector<Body> Serves; ///< by name
+  std::vector<Body> Serves;        ///< by name
   std::vector<Override> ModelKeys; ///< for the chosen model
   std::vector<Declared> Emits;     ///< of the main file
   const JobFile *Main = nullptr;
@@ -52,6 +52,9 @@ Body &serveOf(Job &J, llvm::StringRef Name);
 /// Lays \p O over the `serve` section that it names, or over all: `-D
 /// serve.decode.replicas=4`, `-D serve.replicas=4`.
 void overrideServe(Job &J, const Override &O, BodyBuilder &Bodies);
+/// `-D parallel.tp=4` is stronger than a `tp` in the `parallel` of `serve`;
+/// does nothing for other sections.
+void overrideOwnParallel(Job &J, const Override &O, BodyBuilder &Bodies);
 
 /// Binds one job.
 class Binder {

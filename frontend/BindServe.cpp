@@ -43,6 +43,19 @@ void foretrace::overrideServe(Job &J, const Override &O, BodyBuilder &Bodies) {
   }
 }
 
+void foretrace::overrideOwnParallel(Job &J, const Override &O,
+                                    BodyBuilder &Bodies) {
+  for (Body &B : J.Serves) {
+    const Body *Own =
+        O.Top.Text == "parallel" ? B.findSection("parallel") : nullptr;
+    if (!Own || !Own->findField(O.Key.Key.Text))
+      continue;
+    Override Of = O;
+    Of.Sections.insert(Of.Sections.begin(), O.Top);
+    Bodies.override(B, Of);
+  }
+}
+
 /// Returns the `serve` section to compile; null if there is none, or several of
 /// which none is chosen, which is reported.
 const Body *Binder::chooseServe() {
@@ -52,16 +65,15 @@ const Body *Binder::chooseServe() {
   const llvm::StringRef Pool = TheJob.Pool;
   if (Pool.empty() && All.size() <= 1)
     return All.empty() ? nullptr : &All.front();
-  const auto It = llvm::find_if(
-      All, [&](const Body &B) { return B.Label.Text == Pool; });
+  const auto It =
+      llvm::find_if(All, [&](const Body &B) { return B.Label.Text == Pool; });
   if (!Pool.empty() && It != All.end())
     return &*It;
   llvm::SmallVector<llvm::StringRef> Names;
   for (const Body &B : All)
     Names.push_back(B.Label.Text.empty() ? "one without a name"
                                          : llvm::StringRef(B.Label.Text));
-  const SourceRange At =
-      All.empty() ? TheJob.Start : All.front().Keyword.Range;
+  const SourceRange At = All.empty() ? TheJob.Start : All.front().Keyword.Range;
   if (Pool.empty())
     Diags.report(At, diag::SeveralPools, joinWords(Names));
   else

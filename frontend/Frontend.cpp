@@ -121,12 +121,13 @@ void Compilation::overrideKey(const Override &O) {
       if (B->Keyword.Text.empty())
         B->Keyword = O.Top;
       Bodies.override(*B, O);
+      overrideOwnParallel(TheJob, O, Bodies);
       return;
     }
-  reportSection(O.Top, "-D",
-                {"model", "train", "parallel", "requests", "serve", "cost",
-                 "cluster"},
-                Diags);
+  reportSection(
+      O.Top, "-D",
+      {"model", "train", "parallel", "requests", "serve", "cost", "cluster"},
+      Diags);
 }
 
 /// The cluster that -D names, a page of the library or a file, takes the place
@@ -152,8 +153,8 @@ void Compilation::computeNames() {
 void Compilation::gatherSection(const JobFile &U, const ast::Section &S,
                                 std::vector<const ast::Section *> &Seen) {
   static constexpr llvm::StringRef Keywords[] = {
-      "model",   "train", "parallel", "requests", "serve",
-      "cost",    "cluster", "sweep",  "emit"};
+      "model", "train",   "parallel", "requests", "serve",
+      "cost",  "cluster", "sweep",    "emit"};
   llvm::StringRef Keyword = S.Keyword.Text;
   if (!llvm::is_contained(Keywords, Keyword)) {
     reportSection(S.Keyword, "a file", Keywords, Diags);

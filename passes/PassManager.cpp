@@ -87,13 +87,16 @@ void check(const void *Value, bool IsCarried) {
 /// (StructureCache.h), only those numbers by which `derive` decided something.
 /// The result of a pass can depend only on what it reads. Follows the reads of
 /// \p Pass in the spec of \p P during its lifetime, and ends the process if
-/// there are more than declared. One at a time in a thread.
+/// there are more than declared. A pass may run others on another program.
 class ReadCheck {
 public:
   ReadCheck(const Program &P, const PassInfo &Pass);
   ~ReadCheck();
   ReadCheck(const ReadCheck &) = delete;
   ReadCheck &operator=(const ReadCheck &) = delete;
+
+private:
+  std::optional<Reads> Outer = std::move(Current);
 };
 
 } // namespace
@@ -125,8 +128,8 @@ ReadCheck::ReadCheck(const Program &P, const PassInfo &Pass) {
 }
 
 ReadCheck::~ReadCheck() {
-  OnRead = nullptr;
-  Current.reset();
+  Current = std::move(Outer);
+  OnRead = Current ? check : nullptr;
 }
 
 #else

@@ -13,7 +13,11 @@ static ExprId numberOf(Program &P, const Located<int64_t> &F) {
   return F.isPresent() ? exprOf(P, F) : ir::numberOf(P, 0);
 }
 
-bool Structure::isRefusal() const { return !P.Facts.contains(Fact::Complete); }
+bool Structure::isRefusal() const {
+  const Check &Last = P.Checks.back();
+  return !P.Facts.contains(Fact::Complete) ||
+         !Last.passes(P.Sizes.value(Last.Of));
+}
 
 bool foretrace::hasUnlikeLayers(const TrainSpec &T) {
   return T.RecomputeNumLayers.isPresent() || T.OffloadNumLayers.isPresent();

@@ -30,16 +30,10 @@ std::vector<Answer>
 foretrace::answersOf(JobFigures &Of, ir::FactSet Facts,
                      llvm::function_ref<std::string(SourceRange)> Where) {
   std::vector<Answer> All;
-  const std::optional<ir::ServeSpec> &Serve = Of.scope()->Spec.Serve;
-  const bool IsLargest = !Serve || *Serve->Step == ir::StepKind::Largest;
   forEachBlock(
       [&](const Backend &B, const ir::EmitSpec &Plain, const Emission &Block) {
         if (!Facts.contains(Block.needs()))
           return;
-        if (!IsLargest && Block.isOfLargestStep()) {
-          All.push_back({&B, std::nullopt, "the program is of another step"});
-          return;
-        }
         const EmitRequest Request{*Of.scope(), Of, Plain, "", Where};
         DiagnosticEngine Diags;
         if (Block.check(Request, Diags) && !Diags.hasErrors())

@@ -16,14 +16,13 @@ Figure foretrace::figureOf(ExprScope P, ExprId Of) {
 FigureTable foretrace::makeStageTable(JobFigures &Of) {
   FigureTable T{
       "stages", "per rank of a stage", {{"stages", FigureUnit::Text}}, {}};
-#define STAGE_FIGURE(ENUMERATOR, NAME, UNIT, ...)                              \
-  T.Columns.push_back({NAME, UNIT});
-#include "analysis/Figures.def"
+  const std::vector<FigureId> Has = stageFiguresOf(Of.scope());
+  for (const FigureId Id : Has)
+    T.Columns.push_back({getInfo(Id).Name, getInfo(Id).Unit});
   for (const Stage &S : Of.scope()->Stages) {
     std::vector<Figure> Row{stagesOf(S)};
-#define STAGE_FIGURE(ENUMERATOR, ...)                                          \
-  Row.push_back(figureOf(Of.scope(), Of.of(FigureId::ENUMERATOR, S)));
-#include "analysis/Figures.def"
+    for (const FigureId Id : Has)
+      Row.push_back(figureOf(Of.scope(), Of.of(Id, S)));
     T.Rows.push_back(std::move(Row));
   }
   return T;

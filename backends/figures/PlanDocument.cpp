@@ -15,7 +15,7 @@ using namespace foretrace::ir;
 using llvm::StringRef;
 
 FactSet foretrace::factsOfPlan() {
-  return {Fact::Scheduled, Fact::Totalled, Fact::Costs};
+  return {Fact::Scheduled, Fact::Totalled, Fact::Costs, Fact::Workspace};
 }
 
 bool foretrace::checkPlan(const Program &Of, DiagnosticEngine &Diags) {
@@ -101,6 +101,29 @@ void PlanDocument::train() {
       J->attribute("expert_load", *T.ExpertLoad);
     }
     J->attribute("recompute", getSpelling(*T.Recompute));
+  });
+}
+
+/// Adds the keys of a section that have a word or a number.
+template <typename SpecT>
+static void addKeys(const SpecT &S, llvm::json::OStream &J) {
+  visitFields(S, [&](const FieldRow &Row, const auto &F) {
+    using T = std::decay_t<decltype(F.Value)>;
+    if (!F.isPresent())
+      return;
+    if constexpr (std::is_integral_v<T>)
+      J.attribute(Row.Name, *F);
+    else if constexpr (std::is_enum_v<T>)
+      J.attribute(Row.Name, getSpelling(*F));
+  });
+}
+
+void PlanDocument::serve() {
+  const ServeSpec &V = *P->Spec.Serve;
+  J->attributeObject("requests", [&] { addKeys(*P->Spec.Requests, *J); });
+  J->attributeObject("serve", [&] {
+    J->attribute("name", V.Name);
+    addKeys(V, *J);
   });
 }
 
@@ -217,13 +240,11 @@ void PlanDocument::schedule() {
 
 /// Adds the figures of the job that belong to no stage.
 void PlanDocument::figures() {
-  auto Add = [&](FigureId Id) {
+  for (const FigureId Id : jobFiguresOf(P)) {
     const FigureInfo &Info = getInfo(Id);
     if (const std::optional<Expr> Is = Of.of(Id))
       attribute(Info.Name, Info.Unit, figureOf(P, *Is));
-  };
-#define JOB_FIGURE(ENUMERATOR, ...) Add(FigureId::ENUMERATOR);
-#include "analysis/Figures.def"
+  }
 }
 
 void PlanDocument::write(StringRef Job, llvm::json::OStream &To,
@@ -234,7 +255,10 @@ void PlanDocument::write(StringRef Job, llvm::json::OStream &To,
     J->attribute("schema", "foretrace.json/2");
     J->attribute("job", Job);
     model();
-    train();
+    if (P->Spec.Serve)
+      serve();
+    else
+      train();
     parallel();
     if (P->Spec.Cluster)
       cluster(*P->Spec.Cluster);

@@ -44,6 +44,7 @@ private:
   void table(const FigureTable &T);
   void model();
   void train();
+  void serve();
   void parallel();
   void group(const ir::ProcessGroup &G);
   void cluster(const ir::ClusterSpec &C);

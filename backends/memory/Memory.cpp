@@ -2,7 +2,6 @@
 //
 // The `memory` backend: memory of a rank of each stage, when it peaks, and
 // whether it fits into the device.
-#include "analysis/CachePool.h"
 #include "analysis/DeviceMemory.h"
 #include "analysis/ExpertLoads.h"
 #include "analysis/Figures.h"
@@ -29,7 +28,7 @@ constexpr EmitOption memory::OptionRows[] = {
 constexpr EmitReader memory::Reader = readerOf<Options>(OptionRows);
 
 FactSet memory::needs(const Options &) {
-  return {Fact::Scheduled, Fact::Totalled};
+  return {Fact::Scheduled, Fact::Totalled, Fact::Workspace};
 }
 
 /// `backward of layer at linear_fc2`.
@@ -86,51 +85,58 @@ static std::optional<DeviceMemory> roomOf(const EmitRequest &Request,
   return deviceMemoryOf(Request.Program.Spec, Given);
 }
 
-/// Returns the table of stages without a pool: weights and bytes of the cache.
-static FigureTable servedTable(ExprScope P) {
+/// Returns the pools of the device that the option or the cluster gives.
+static CachePools poolsOf(ExprScope P,
+                          const std::optional<DeviceMemory> &Room) {
+  return {P, Room ? std::optional(Room->Bytes) : std::nullopt};
+}
+
+/// Returns the table of stages: weights and bytes of the cache, and the pool of
+/// a device, or of as many blocks as the job states.
+static FigureTable servedTable(ExprScope P, const CachePools &Pools) {
+  const bool HasRoom = Pools.bytes().has_value(),
+             HasBlocks = Pools.sequences().has_value();
   FigureTable T{"stages",
                 "per rank of each stage",
                 columns({{FigureUnit::Text, "stages"},
                          {FigureUnit::Bytes,
                           "weights cache_token cache_limited cache_sequence"}}),
                 {}};
-  for (const Stage &S : P->Stages) {
-    const StageCache C = cacheOf(P, S);
-    T.Rows.push_back({IndexRange{S.First, S.Count},
-                      Figure(P.Sizes, S.Totals.Weights.Id),
-                      Figure(P.Sizes, C.OfToken), Figure(P.Sizes, C.OfLimited),
-                      Figure(P.Sizes, C.OfSequence)});
+  if (HasRoom)
+    llvm::append_range(T.Columns, columns({{FigureUnit::Bytes, "step pool"}}));
+  if (HasBlocks)
+    llvm::append_range(T.Columns, columns({{FigureUnit::Count, "blocks"}}));
+  for (const auto &[S, Pool] : llvm::zip_equal(P->Stages, Pools.stages())) {
+    auto Size = [&](ExprId Of) { return Figure(P.Sizes, Of); };
+    T.Rows.push_back({IndexRange{S.First, S.Count}, Size(S.Totals.Weights.Id),
+                      Size(Pool.OfToken), Size(Pool.OfLimited),
+                      Size(Pool.OfSequence)});
+    auto &Row = T.Rows.back();
+    if (HasRoom)
+      Row.insert(Row.end(), {Size(S.Totals.Workspace.Id), Size(*Pool.Room)});
+    if (HasBlocks)
+      Row.push_back(Pool.Blocks ? Size(*Pool.Blocks) : Figure(int64_t(0)));
   }
   return T;
 }
 
 static void addNamed(Figures &F, llvm::StringLiteral Key, const char *Title,
-                     FigureUnit U, std::optional<int64_t> Value) {
-  if (Value)
-    F.Named.push_back({Key, Title, U, *Value});
+                     FigureUnit U, Figure Value) {
+  F.Named.push_back({Key, Title, U, std::move(Value)});
 }
 
-/// Adds the pool of a device, or of as many blocks as the job states.
-static void addCapacity(const CacheCapacity &Of,
-                        const std::optional<DeviceMemory> &Room, Figures &F,
-                        FigureTable &T) {
-  if (Room)
-    llvm::append_range(T.Columns, columns({{FigureUnit::Bytes, "step pool"}}));
-  llvm::append_range(T.Columns, columns({{FigureUnit::Count, "blocks"}}));
-  for (const auto &[Row, Pool] : llvm::zip_equal(T.Rows, Of.Stages)) {
-    if (Room)
-      Row.insert(Row.end(), {Figure(Pool.Step), Figure(Pool.Room)});
-    Row.push_back(Figure(Pool.Blocks));
-  }
-  if (Room)
-    addNamed(F, "device_memory", "device memory", FigureUnit::Bytes,
-             Room->Bytes);
-  addNamed(F, "kv_block", "tokens of a block of full attention",
-           FigureUnit::Count, Of.Block);
-  addNamed(F, "kv_blocks", "blocks of the cache", FigureUnit::Count, Of.Blocks);
-  addNamed(F, "kv_tokens", "tokens of the cache", FigureUnit::Count, Of.Tokens);
-  addNamed(F, "sequences", "sequences of input + output that fit",
-           FigureUnit::Count, Of.Sequences);
+/// Adds how much the cache of an instance has.
+static void addCapacity(ExprScope P, const CachePools &Of, Figures &F) {
+  auto Add = [&](llvm::StringLiteral Key, const char *Title,
+                 std::optional<Expr> Value) {
+    if (Value)
+      addNamed(F, Key, Title, FigureUnit::Count, Figure(P.Sizes, *Value));
+  };
+  if (Of.blocks())
+    Add("kv_block", "tokens of a block of full attention", Of.block());
+  Add("kv_blocks", "blocks of the cache", Of.blocks());
+  Add("kv_tokens", "tokens of the cache", Of.tokens());
+  Add("sequences", "sequences of input + output that fit", Of.sequences());
 }
 
 /// Adds what a prefix cache with room for \p Tokens saves, or for all of them.
@@ -199,20 +205,31 @@ static Figures servedFigures(const EmitRequest &Request,
   const ExprScope P = Request.Figures.scope();
   const Spec &S = P->Spec;
   Figures F{"foretrace.memory/3", {}, {}, {}, {}};
-  FigureTable T = servedTable(P);
-  std::optional<int64_t> Tokens;
   const auto Room = roomOf(Request, O);
-  if (Room || S.Serve->Blocks.isPresent()) {
-    const CacheCapacity Of =
-        *cacheCapacityOf(P, Room ? Room->Bytes : INT64_MAX);
-    addCapacity(Of, Room, F, T);
-    Tokens = Of.Tokens;
-  }
-  F.Tables.push_back(std::move(T));
-  addPrefixHits(S, Tokens, F);
+  const CachePools Pools = poolsOf(P, Room);
+  if (Room)
+    addNamed(F, "device_memory", "device memory", FigureUnit::Bytes,
+             Room->Bytes);
+  addCapacity(P, Pools, F);
+  F.Tables.push_back(servedTable(P, Pools));
+  const std::optional<Expr> Tokens = Pools.tokens();
+  addPrefixHits(S, Tokens ? std::optional(Tokens->value()) : std::nullopt, F);
   addExperts(S, F);
   F.Sizes = P.Sizes;
   return F;
+}
+
+/// Returns whether all sizes of the pools are below 2^63.
+static bool haveValues(const CachePools &Pools) {
+  return llvm::all_of(Pools.stages(), [](const CachePool &Pool) {
+    auto IsKnown = [](const std::optional<Expr> &Of) {
+      return !Of || Of->hasValue();
+    };
+    return Pool.OfToken.hasValue() && Pool.OfLimited.hasValue() &&
+           Pool.OfSequence.hasValue() && IsKnown(Pool.Room) &&
+           IsKnown(Pool.Page) && IsKnown(Pool.Blocks) && IsKnown(Pool.Tokens) &&
+           IsKnown(Pool.Needed);
+  });
 }
 
 /// Reports sizes beyond 2^63, and a device on which no sequence fits.
@@ -220,30 +237,22 @@ static bool checkServed(const EmitRequest &Request, const memory::Options &O,
                         DiagnosticEngine &Diags) {
   const ExprScope P = Request.Figures.scope();
   const ServeSpec &V = *P->Spec.Serve;
-  assert(*V.Step == StepKind::Largest && "it is of the largest step");
-  const auto Room = roomOf(Request, O);
-  const auto Of = cacheCapacityOf(P, Room ? Room->Bytes : INT64_MAX);
-  if (!Of) {
+  const CachePools Of = poolsOf(P, roomOf(Request, O));
+  if (!haveValues(Of)) {
     Diags.report(V.Range, diag::SizeOverflow, "the memory of a stage");
     return false;
   }
-  const bool IsVLLM =
-      *V.Engine == EngineKind::VLLM || *V.Engine == EngineKind::Generic;
-  if (!Of->IsAlike && !IsVLLM) {
-    Diags.report(V.Engine.Range, diag::ServePools, getSpelling(*V.Engine));
-    return false;
-  }
-  if (!Of->DoPagesDivide) {
-    Diags.report(V.Block.Range, diag::ServePage);
-    return false;
-  }
-  for (const CachePool &Pool : Of->Stages)
-    if (Room && Pool.Page != 0 && Pool.Blocks > Pool.Room / Pool.Page)
-      Diags.report(V.Blocks.Range, diag::ServeBlocks, Pool.Blocks,
-                   Pool.Room / Pool.Page);
-  if ((Room || V.Blocks.isPresent()) && Of->Sequences == 0)
+  for (const CachePool &Pool : Of.stages())
+    if (Pool.Room && Pool.Page) {
+      const int64_t Most = Pool.Room->value() / Pool.Page->value();
+      if (Pool.Blocks->value() > Most)
+        Diags.report(V.Blocks.Range, diag::ServeBlocks, Pool.Blocks->value(),
+                     Most);
+    }
+  const std::optional<Expr> Sequences = Of.sequences();
+  if (Sequences && Sequences->value() == 0)
     Diags.report(V.Blocks.isPresent() ? V.Blocks.Range : V.MemoryFraction.Range,
-                 diag::ServeNoSequence, Of->Blocks.value_or(0));
+                 diag::ServeNoSequence, Of.blocks()->value());
   return true;
 }
 

@@ -41,7 +41,7 @@ static void writeStages(const Program &P, const PlanRows &R, RowFormat As,
                         bool IsExact, llvm::raw_ostream &OS) {
   const std::vector<Group> Groups = groupsOf(P);
   FigureTable T{"stages", "", {{"stages", FigureUnit::Count, "stage"}}, {}};
-  for (const FigureId Id : MemoryColumns)
+  for (const FigureId Id : R.MemoryColumns)
     T.Columns.push_back({getInfo(Id).Name, FigureUnit::Bytes});
   std::vector<std::string> Names;
   for (const Group &G : Groups)
@@ -51,7 +51,7 @@ static void writeStages(const Program &P, const PlanRows &R, RowFormat As,
   for (const auto &[S, Figures] : llvm::zip_equal(P.Stages, R.Stages.Rows)) {
     std::vector<Figure> &Row = T.Rows.emplace_back();
     Row.push_back(Figures.front());
-    for (const FigureId Id : MemoryColumns)
+    for (const FigureId Id : R.MemoryColumns)
       Row.push_back(Figures[R.Stages.columnOf(getInfo(Id).Name)]);
     for (const Group &G : Groups)
       Row.push_back(messagesOf(P, S, G).value());
@@ -76,7 +76,7 @@ static FigureTable tableOfStages(const PlanRows &R) {
 /// stage, in bytes and ns.
 static void writeStageColumns(const Program &P, const PlanRows &R,
                               llvm::raw_ostream &OS) {
-  for (const FigureId Id : MemoryColumns)
+  for (const FigureId Id : R.MemoryColumns)
     OS << ",stage_" << getInfo(Id).Name;
   for (const Group &G : groupsOf(P)) {
     std::string Name = textOf(G, P.Spec, P.Mesh);
@@ -93,7 +93,7 @@ static void writeStageColumns(const Program &P, const PlanRows &R,
 static void writeStageColumns(const Program &P, const PlanRows &R,
                               const Stage &S, llvm::raw_ostream &OS) {
   const auto Index = static_cast<size_t>(&S - P.Stages.data());
-  for (const FigureId Id : MemoryColumns)
+  for (const FigureId Id : R.MemoryColumns)
     OS << ','
        << exact(R.Stages.Rows[Index][R.Stages.columnOf(getInfo(Id).Name)]);
   for (const Group &G : groupsOf(P))

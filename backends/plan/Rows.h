@@ -15,15 +15,12 @@ struct Peak {
   MemoryPhase Phase = MemoryPhase::Forward;
 };
 
-/// The figures of stages in the second table.
-inline constexpr FigureId MemoryColumns[] = {
-    FigureId::Weights, FigureId::Gradients, FigureId::Optimizer,
-    FigureId::Activations, FigureId::Peak};
-
 /// The content of a plan.
 struct PlanRows : Partition {
   /// All figures of the kinds of stages of the program.
   FigureTable Stages;
+  /// Those of the second table.
+  std::vector<FigureId> MemoryColumns;
   Peak Most;
   /// The estimate, for the stages of the program; null if not requested.
   const IterationTime *Times = nullptr;

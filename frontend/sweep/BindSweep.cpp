@@ -53,8 +53,8 @@ std::optional<ExprValue> SweepBinder::lookUp(llvm::ArrayRef<ast::Word> Path) {
 /// Reports a key that no job can have. Whether this job can have it is checked
 /// when it is read.
 bool SweepBinder::checkKey(const ast::Name &Key, SourceRange Axis) {
-  static constexpr llvm::StringRef Sections[] = {"model", "train", "parallel",
-                                                 "cost", "cluster"};
+  static constexpr llvm::StringRef Sections[] = {
+      "model", "train", "parallel", "requests", "serve", "cost", "cluster"};
   const ast::Word &First = Key.Path.front(), &Last = Key.Path.back();
   if (Key.Path.size() > 1) {
     const std::vector<llvm::StringRef> Known = Binder::keysOf(First.Text);

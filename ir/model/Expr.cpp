@@ -106,35 +106,53 @@ ExprId ExprTable::define(Key K, ExprId As) {
   return unique({ExprOp::Key, 0, K, As});
 }
 
-ExprId ExprTable::replace(ExprId Of, ExprId Leaf, ExprId With) {
-  llvm::DenseMap<unsigned, ExprId> Replaced = {{Leaf.Index, With}};
+/// Makes an expression of \p From from its leaves; those in \p Made are as they
+/// are.
+ExprId ExprTable::rebuild(const ExprTable &From, ExprId Of,
+                          llvm::DenseMap<unsigned, ExprId> &Made,
+                          llvm::function_ref<ExprId(ExprId)> MakeLeaf) {
   // Operands precede the expressions that use them.
   for (llvm::SmallVector<ExprId, 16> Open = {Of}; !Open.empty();) {
     const ExprId I = Open.back();
-    const ExprNode N = (*this)[I]; // a copy, as the table grows
+    const ExprNode N = From[I]; // a copy, as the table may grow
     const bool IsLeaf = !N.Left.isValid();
     bool IsReady = true;
     for (const ExprId Operand : {N.Left, N.Right})
-      if (Operand.isValid() && !IsLeaf && !Replaced.contains(Operand.Index)) {
+      if (Operand.isValid() && !IsLeaf && !Made.contains(Operand.Index)) {
         Open.push_back(Operand);
         IsReady = false;
       }
     if (!IsReady)
       continue;
     Open.pop_back();
-    if (Replaced.contains(I.Index))
+    if (Made.contains(I.Index))
       continue;
-    const ExprId L = IsLeaf ? ExprId() : Replaced[N.Left.Index];
-    const ExprId R = N.Right.isValid() ? Replaced[N.Right.Index] : ExprId();
-    if (IsLeaf || (L == N.Left && R == N.Right))
-      Replaced[I.Index] = I;
+    const ExprId L = IsLeaf ? ExprId() : Made[N.Left.Index];
+    const ExprId R = N.Right.isValid() ? Made[N.Right.Index] : ExprId();
+    if (IsLeaf)
+      Made[I.Index] = MakeLeaf(I);
+    else if (&From == this && L == N.Left && R == N.Right)
+      Made[I.Index] = I;
     else
-      Replaced[I.Index] = N.Op == ExprOp::Key ? L
-                          : N.Op == ExprOp::Argument || N.Op == ExprOp::Call
-                              ? unique({N.Op, N.Value, {}, L, R})
-                              : combine(N.Op, L, R);
+      Made[I.Index] = N.Op == ExprOp::Key ? L
+                      : N.Op == ExprOp::Argument || N.Op == ExprOp::Call
+                          ? unique({N.Op, N.Value, {}, L, R})
+                          : combine(N.Op, L, R);
   }
-  return Replaced[Of.Index];
+  return Made[Of.Index];
+}
+
+ExprId ExprTable::replace(ExprId Of, ExprId Leaf, ExprId With) {
+  llvm::DenseMap<unsigned, ExprId> Made = {{Leaf.Index, With}};
+  return rebuild(*this, Of, Made, [](ExprId I) { return I; });
+}
+
+ExprId ExprTable::graft(const ExprTable &From, ExprId Of) {
+  llvm::DenseMap<unsigned, ExprId> Made;
+  return rebuild(From, Of, Made, [&](ExprId I) {
+    const ExprNode &N = From[I];
+    return N.Op == ExprOp::Key ? key(N.Key, From.value(I)) : unique(N);
+  });
 }
 
 void ExprTable::revalue(

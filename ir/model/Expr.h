@@ -151,6 +151,10 @@ public:
   /// Returns \p Of with \p With in place of \p Leaf.
   ExprId replace(ExprId Of, ExprId Leaf, ExprId With);
 
+  /// Adds an expression of another program about the same job: keys that derive
+  /// there are replaced by what they derive from.
+  ExprId graft(const ExprTable &From, ExprId Of);
+
   /// Adds the expressions of \p Longer that this table lacks. \p Longer begins
   /// with the expressions of this table; \p ValueOf returns the values of its
   /// keys here.
@@ -196,6 +200,9 @@ private:
   bool precedes(ExprId A, ExprId B) const;
   using Terms = llvm::SmallVector<ExprId, 8>;
   ExprId unique(ExprNode N);
+  ExprId rebuild(const ExprTable &From, ExprId Of,
+                 llvm::DenseMap<unsigned, ExprId> &Made,
+                 llvm::function_ref<ExprId(ExprId)> MakeLeaf);
   int64_t compute(const ExprNode &N) const;
   void factors(ExprId Of, Terms &Out, int64_t &Coefficient) const;
   void cancel(Terms &Factors, int64_t &Coefficient) const;

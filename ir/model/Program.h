@@ -351,6 +351,8 @@ struct Program {
   ~Program();
 
   ir::Spec Spec;
+  /// The spec as it was stated, before `derive`; null of text.
+  std::shared_ptr<const ir::Spec> Stated;
   FactSet Facts; ///< facts that the passes so far have established
   ir::Mesh Mesh;
   ExprTable Sizes; ///< extents, counts and sizes of this program

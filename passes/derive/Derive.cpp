@@ -388,12 +388,12 @@ void Deriver::fillMesh() {
 }
 
 bool foretrace::derive(Program &P, DiagnosticEngine &Diags) {
-  const Spec Given = P.Spec;
+  P.Stated = std::make_shared<const Spec>(P.Spec);
   P.Checks.clear();
   Deriver D(P, Diags);
   if (D.run())
     return true;
   if (!Diags.isForTrial())
-    noteRemedies(Given, P.Spec, D.errors(), Diags);
+    noteRemedies(*P.Stated, P.Spec, D.errors(), Diags);
   return false;
 }

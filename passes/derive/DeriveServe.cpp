@@ -87,30 +87,28 @@ static int64_t graphBatch(int64_t GiB, bool IsSplit) {
 /// Returns the part of the memory that SGLang takes, in millionths, rounded to
 /// three digits: what is left beside activations, graphs and buffers
 /// (srt/server_args.py, in MiB).
-static int64_t sglangFraction(const Spec &S) {
+Expr Deriver::sglangFraction() {
   constexpr int64_t Piecewise = 58 * 8; // graphs of up to 8192 tokens
   const ParallelSpec &P = S.Parallel;
   const int64_t MiB = memoryOf(S) >> 20, GiB = MiB >> 10;
-  const int64_t Chunk = *S.Serve->MaxBatchTokens;
-  int64_t Reserved = 512 + std::max<int64_t>(Chunk, 2048) * 3 / 2 +
-                     2 * graphBatch(GiB, *P.Tp >= 4) + 128 * *P.Tp * *P.Pp +
-                     Piecewise;
+  const Expr Chunk = max(of(S.Serve->MaxBatchTokens), number(2048));
+  Expr Reserved = floorDiv(Chunk * 3, number(2)) + of(P.Tp) * of(P.Pp) * 128 +
+                  (512 + 2 * graphBatch(GiB, exceeds(P.Tp, 3)) + Piecewise);
   if (GiB > 60)
-    Reserved = std::max<int64_t>(Reserved, 10240);
-  const int64_t Thousandths = std::max<int64_t>(
-      1000 - (Reserved * 1000 + MiB / 2) / MiB, 1);
-  return Thousandths * 1000;
+    Reserved = max(Reserved, number(10240));
+  const Expr Thousandths = floorDiv(Reserved * 1000 + MiB / 2, number(MiB));
+  return max(Thousandths * -1 + 1000, number(1)) * 1000;
 }
 
 /// Returns the part of the memory that an engine takes, in millionths; vLLM:
 /// config/cache.py, gpu_memory_utilization, since 0.22.
-static int64_t memoryFraction(const Spec &S) {
+Expr Deriver::memoryFraction() {
   constexpr int64_t Most = 900'000, OfNewVLLM = 920'000;
   if (*S.Serve->Engine == EngineKind::SGLang)
-    return sglangFraction(S);
-  return *S.Serve->Engine == EngineKind::VLLM && isSince(*S.Serve, 0, 22)
-             ? OfNewVLLM
-             : Most;
+    return sglangFraction();
+  return number(*S.Serve->Engine == EngineKind::VLLM && isSince(*S.Serve, 0, 22)
+                    ? OfNewVLLM
+                    : Most);
 }
 
 /// Returns the tokens of a block.
@@ -160,8 +158,8 @@ void Deriver::deriveServedTypes() {
   TrainSpec &T = S.Train;
   T.Precision.derive(*V.Precision, V.Precision.Range);
   const bool IsQuantized = *V.Quantized != QuantizedKind::None;
-  const TypeKind Weights = IsQuantized ? *V.WeightPrecision
-                                       : static_cast<TypeKind>(*V.Precision);
+  const TypeKind Weights =
+      IsQuantized ? *V.WeightPrecision : static_cast<TypeKind>(*V.Precision);
   T.WeightPrecision.derive(Weights, V.WeightPrecision.Range);
   T.ComputePrecision.derive(Weights, V.WeightPrecision.Range);
   T.ComputeCopies.derive(1, V.WeightPrecision.Range);
@@ -178,7 +176,7 @@ Expr Deriver::cachedTokens() {
     return number(0);
   constexpr int64_t Millionths = 1'000'000;
   const Expr Rest = of(R.Input) + of(R.Prefix) * -1;
-  const int64_t Rate = R.HitRate.isPresent() ? *R.HitRate : 0;
+  const Expr Rate = R.HitRate.isPresent() ? of(R.HitRate) : number(0);
   const Expr Hit = of(R.Prefix) + floorDiv(Rest * Rate, number(Millionths));
   return min(Hit, of(R.Input) + number(-1));
 }
@@ -198,9 +196,9 @@ void Deriver::deriveStep() {
     From = R.Input.Range;
   } else if (*V.Step == StepKind::Decode) {
     Tokens = number(1);
-    Sequences = min(ceilDiv(of(R.Concurrency),
-                            of(V.Replicas) * of(S.Parallel.Dp)),
-                    of(V.MaxSequences));
+    Sequences =
+        min(ceilDiv(of(R.Concurrency), of(V.Replicas) * of(S.Parallel.Dp)),
+            of(V.MaxSequences));
     Context = of(R.Input) + floorDiv(of(R.Output), number(2));
     From = R.Concurrency.Range;
   }
@@ -230,17 +228,18 @@ void Deriver::deriveServe() {
     error(V.MaxLength.Range, diag::ServeLength, *R.Input, *R.Output,
           Length.value(), *V.MaxLength);
   const EngineDefaults &D = defaultsOf(S);
-  const Expr Sequences = V.MaxSequences.isPresent() ? of(V.MaxSequences)
-                                                    : number(D.MaxSequences);
+  const Expr Sequences =
+      V.MaxSequences.isPresent() ? of(V.MaxSequences) : number(D.MaxSequences);
   if (!V.MaxBatchTokens.isPresent()) // no more than all sequences have
     define(V.MaxBatchTokens,
            min(number(D.MaxBatchTokens), Sequences * of(V.MaxLength)),
            V.Engine.Range, "max_batch_tokens");
   if (!V.MaxSequences.isPresent()) // each has a token in a step
-    define(V.MaxSequences, min(Sequences, of(V.MaxBatchTokens)),
-           V.Engine.Range, "max_sequences");
+    define(V.MaxSequences, min(Sequences, of(V.MaxBatchTokens)), V.Engine.Range,
+           "max_sequences");
   if (!V.MemoryFraction.isPresent())
-    V.MemoryFraction.derive(memoryFraction(S), V.Engine.Range);
+    define(V.MemoryFraction, memoryFraction(), V.Engine.Range,
+           "memory_fraction");
   if (!V.Block.isPresent())
     V.Block.derive(blockTokens(V), V.Engine.Range);
   if (!V.WeightPrecision.isPresent())
@@ -275,7 +274,10 @@ Expr Deriver::expertTp() {
   const ParallelSpec &P = S.Parallel;
   if (!S.Serve)
     return of(P.Tp);
-  return max(quotient(of(P.Tp) * of(P.Dp), of(P.Ep)), number(1));
+  const Expr Ranks = of(P.Tp) * of(P.Dp), Ep = of(P.Ep);
+  return decide(isMultiple(Ranks, Ep)) == 1
+             ? Ranks / Ep
+             : max(floorDiv(Ranks, Ep), number(1));
 }
 
 /// Replicas of attention share experts, and nothing else.

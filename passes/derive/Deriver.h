@@ -139,6 +139,8 @@ private:
   void deriveServe();
   void deriveServedTypes();
   void deriveStep();
+  ir::Expr sglangFraction();
+  ir::Expr memoryFraction();
   ir::Expr cachedTokens();
   ir::Expr expertTp();
   void checkServe();

@@ -32,8 +32,9 @@ static ir::FactSet factsOf(const ir::Spec &S) {
   if (*S.Parallel.Partition == ir::PartitionKind::ModuleCount)
     return {ir::Fact::Totals, ir::Fact::Scheduled};
   if (S.Cost.Kind.is(ir::CostKind::Estimate))
-    return {ir::Fact::Totalled, ir::Fact::Scheduled, ir::Fact::Costs};
-  return {ir::Fact::Totalled};
+    return {ir::Fact::Totalled, ir::Fact::Scheduled, ir::Fact::Costs,
+            ir::Fact::Workspace};
+  return {ir::Fact::Totalled, ir::Fact::Workspace};
 }
 
 Side Input::side(std::string Name, const Input &Other) {

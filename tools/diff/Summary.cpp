@@ -46,17 +46,12 @@ template <typename T> static std::string toText(const T &Of) {
 }
 
 void Summary::addMost() {
-  auto Add = [&](FigureId Id) {
-    if (P->Spec.Serve && (Id == FigureId::Peak || Id == FigureId::Fits))
-      return; // the cache is not in it
-    const FigureInfo &Info = getInfo(Id);
-    if (const std::optional<Expr> Is = Of.of(Id))
-      F.Named.push_back({Info.Name, Info.Name, Info.Unit, figureOf(P, *Is)});
-  };
-#define STAGE_FIGURE(ENUMERATOR, ...) Add(FigureId::ENUMERATOR);
-#include "analysis/Figures.def"
-#define JOB_FIGURE(ENUMERATOR, ...) Add(FigureId::ENUMERATOR);
-#include "analysis/Figures.def"
+  for (const std::vector<FigureId> &Ids : {stageFiguresOf(P), jobFiguresOf(P)})
+    for (const FigureId Id : Ids) {
+      const FigureInfo &Info = getInfo(Id);
+      if (const std::optional<Expr> Is = Of.of(Id))
+        F.Named.push_back({Info.Name, Info.Name, Info.Unit, figureOf(P, *Is)});
+    }
 }
 
 void Summary::addGroups() {

@@ -45,15 +45,13 @@ static Expected<Subjects> explainFigures(const ir::Program &P,
   const FigureMaker Make(P.Spec, Over.Sizes);
   return explainStages(
       P, Stage, [&](const ir::Stage &S, std::vector<DerivedFigure> &Into) {
-        auto Add = [&](FigureId Id) {
+        for (const FigureId Id : stageFiguresOf(P)) {
           const FigureInfo &Info = getInfo(Id);
           if (Id != FigureId::Messages &&
               (Info.Unit == FigureUnit::Bytes) == OfMemory)
             Into.push_back(Make.make(Info.Name + " (" + Info.Doc + ")",
                                      Of.of(Id, S), Info.Unit));
-        };
-#define STAGE_FIGURE(ENUMERATOR, ...) Add(FigureId::ENUMERATOR);
-#include "analysis/Figures.def"
+        }
       });
 }
 

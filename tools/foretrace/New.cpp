@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `foretrace new`: a job to begin with.
+#include "ir/model/Spellings.h"
 #include "tools/compiler/Project.h"
 #include "tools/foretrace/Emit.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/importers/Importers.h"
 #include "tools/start/NewJob.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
@@ -47,6 +49,11 @@ static cl::opt<NewGoal> GoalOption(
                clEnumValN(NewGoal::DeviceHours, "device-hours",
                           "fewest device hours on --world devices or fewer")),
     jobOption(newCommand()));
+static NewOption<std::string>
+    ServeOption("serve", "engine",
+                "A job that serves: on the fewest devices on which its "
+                "requests fit. With vllm, sglang, trtllm or generic",
+                jobCategory());
 static NewOption<bool> WhyOption("why", "",
                                  "Print what other values of each key would do",
                                  outputCategory());
@@ -61,6 +68,13 @@ ExitCode runNew() {
                       "--cluster=h100 --world=64`");
   if (WorldSize.getNumOccurrences() != 0 && WorldSize <= 0)
     return usageError("new: --world takes a positive number");
+  if (!ServeOption.empty() && !ir::findSpelling<ir::EngineKind>(ServeOption))
+    return usageError("new: --serve takes one of " +
+                      join(ir::getSpellings<ir::EngineKind>(), ", "));
+  if (!ServeOption.empty() &&
+      (WhyOption || GoalOption.getNumOccurrences() || !MegatronFile.empty()))
+    return usageError(
+        "new: --why, --for and --megatron are of jobs that train");
   if (!Force && !isStream(NewOutput) && sys::fs::exists(NewOutput))
     return usageError("new: `" + NewOutput +
                       "` exists; use --force to replace it");
@@ -78,6 +92,7 @@ ExitCode runNew() {
     return Path.takeError();
   };
   Request.Model = ModelOption;
+  Request.Engine = ServeOption;
   Request.IsForDeviceHours = GoalOption == NewGoal::DeviceHours;
   Request.IsExplained = WhyOption;
   Expected<std::vector<std::string>> InputKeys =

@@ -181,9 +181,7 @@ std::string Draft::section(StringRef Keyword, const FoundLayout &Of) const {
   return Text;
 }
 
-/// `  block moe { dispatcher = flex }`, or `  hidden = 64`; empty for a key of
-/// another section.
-static std::string keyOfModel(StringRef Override) {
+std::string keyOfModel(StringRef Override) {
   const auto [Key, Value] = Override.split('=');
   SmallVector<StringRef, 3> Path;
   Key.split(Path, '.');

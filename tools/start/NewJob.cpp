@@ -163,18 +163,26 @@ Expected<std::vector<std::string>> takeOverrides(std::vector<std::string> Given,
       continue;
     if (Section == Key)
       Others.push_back(std::move(Override));
-    else if (is_contained({"train", "parallel", "model"}, Section))
+    else if (is_contained({"parallel", "model"}, Section) ||
+             is_contained(To.Engine.empty()
+                              ? ArrayRef<StringRef>({"train"})
+                              : ArrayRef<StringRef>({"requests", "serve"}),
+                          Section))
       To.Overrides.push_back(std::move(Override));
     else
-      return createStringError("-D takes keys of `train`, `parallel` and "
-                               "`model`; set `" +
-                               Key + "` in the job that is written");
+      return createStringError(
+          "-D takes keys of " +
+          Twine(To.Engine.empty() ? "`train`" : "`requests`, `serve`") +
+          ", `parallel` and `model`; set `" + Key +
+          "` in the job that is written");
   }
   return Others;
 }
 
 Expected<NewJob> makeNewJob(NewJobRequest Request) {
-  return Draft(std::move(Request)).make();
+  const bool Serves = !Request.Engine.empty();
+  Draft D(std::move(Request));
+  return Serves ? D.makeServer() : D.make();
 }
 
 /// Returns whether \p S is a model on a cluster, as a job without a layout.

@@ -28,6 +28,8 @@ struct NewJobRequest {
   /// than the least time.
   bool IsForDeviceHours = false;
   bool IsExplained = false; ///< by `NewJob::Why`
+  /// The engine of a job that serves, `vllm`; empty for one that trains.
+  std::string Engine = {};
 };
 
 struct NewJob {

@@ -73,7 +73,7 @@ ir::FactSet factsOfMetrics(const SweepSpec &S) {
   if (readsTime(S))
     return {ir::Fact::Totalled, ir::Fact::Scheduled, ir::Fact::Costs,
             ir::Fact::Traffic};
-  return {ir::Fact::Totalled};
+  return {ir::Fact::Totalled, ir::Fact::Workspace};
 }
 
 SweepRequest makeRequest() {

@@ -155,7 +155,7 @@ private:
   std::vector<Column> Columns;
   std::vector<std::vector<std::string>> Names;
   std::vector<std::vector<int64_t>> Numbers; ///< parallel to Names
-  std::vector<std::string> Peaks; ///< parallel: MFU is a share of it
+  std::vector<std::string> Peaks;            ///< parallel: MFU is a share of it
 };
 
 } // namespace
@@ -166,8 +166,9 @@ PointTable::PointTable(const Sweep &S) : S(S) {
     if (A.size() > 1)
       Axes.push_back(Index);
   const std::vector<size_t> Read = Spec.metricsRead();
-  constexpr FigureId Always[] = {FigureId::Peak, FigureId::Messages,
-                                 FigureId::Fits, FigureId::Bubble};
+  constexpr FigureId Always[] = {FigureId::Peak,     FigureId::Messages,
+                                 FigureId::Fits,     FigureId::Bubble,
+                                 FigureId::KvTokens, FigureId::Sequences};
   for (const auto &[Index, F] : enumerate(allMetrics(Spec)))
     if (Index >= allFigures().size() || is_contained(Read, Index) ||
         is_contained(Always, static_cast<FigureId>(Index)))
@@ -205,11 +206,12 @@ static std::string headOf(const Sweep &S, StringRef Key) {
 }
 
 /// `fits` marks the points that do not; a table without one needs no mark.
+/// Metrics that no point has are of other jobs.
 bool PointTable::isShown(size_t Column) const {
-  return Columns[Column].Metric != FitsIndex || ReadsFits ||
-         any_of(Numbers, [&](const std::vector<int64_t> &Row) {
-           return Row[Column] == 0;
-         });
+  const bool IsMark = Columns[Column].Metric == FitsIndex && !ReadsFits;
+  return any_of(Numbers, [&](const std::vector<int64_t> &Row) {
+    return IsMark ? Row[Column] == 0 : Row[Column] != ir::NoValue;
+  });
 }
 
 void PointTable::write(const PointFormat &Format, raw_ostream &OS) const {

@@ -2,7 +2,6 @@
 #include "tools/sweep/Worker.h"
 #include "analysis/Figures.h"
 #include "ir/model/SpecKeys.h"
-#include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "passes/PassManager.h"
 #include "tools/sweep/Verdict.h"
@@ -46,11 +45,7 @@ void Worker::read(int64_t OuterPoint) {
   Read.merge(filesRead(*Session, FirstUnread));
   FirstUnread = Session->sources().forRenderer().getNumBuffers() + 1;
   Refused.reset();
-  const ir::Spec *Stated = Job.spec();
-  if (Stated && Stated->Serve) {
-    Base.reset();
-    Refused = RejectionCause{diag::ServeBackend, ""};
-  } else if (Stated) {
+  if (const ir::Spec *Stated = Job.spec()) {
     if (!Base || !isSplitAlike(*Base, *Stated))
       Splits = std::make_shared<StageSplits>();
     Base = *Stated;
@@ -205,11 +200,11 @@ void Worker::compile(size_t Row) {
   DiagnosticEngine Diags = S.Diags.cloneForTrial();
   const bool IsLegal = runPasses(Job, Passes, Diags, {}) && !Diags.hasErrors();
   const size_t Before = Left.size();
+  std::optional<Structure> Found = Structure::of(Job);
   // No check says why an illegal job with all totals has no time.
-  if (std::optional<Structure> Found =
-          !IsLegal && Job.Facts.contains(ir::Fact::Totalled)
-              ? std::nullopt
-              : Structure::of(Job)) {
+  if (Found && !IsLegal && !Found->isRefusal())
+    Found.reset();
+  if (Found) {
     if (Structures.size() == MaxStructures) {
       flush();
       Structures.pop_back();

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A new job that serves: the fewest devices on which its requests fit.
+#include "analysis/Figures.h"
+#include "backends/figures/Figures.h"
+#include "frontend/Format.h"
+#include "tools/compiler/Compiler.h"
+#include "tools/start/Draft.h"
+#include "tools/start/LayoutSweep.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+
+namespace foretrace::start {
+
+/// Returns layouts of \p World ranks with \p Pp stages: tp stays within
+/// \p Domain ranks, as vLLM's guide says (docs/serving/parallelism_scaling.md).
+static LayoutAxes axesOfServer(int64_t World, int64_t Pp, int64_t Domain) {
+  LayoutAxes Axes;
+  auto Add = [&](StringRef Key, int64_t First, int64_t Last) {
+    LayoutAxes::Number N{Key.str(), {}, {}};
+    for (int64_t Size = First; Size <= Last; Size *= 2) {
+      N.First.push_back(N.Values.size());
+      N.Values.push_back(Size);
+    }
+    Axes.Numbers.push_back(std::move(N));
+  };
+  Add("parallel.pp", Pp, Pp);
+  Add("parallel.tp", 1, std::min(World, Domain));
+  Add("parallel.ep", 1, World);
+  return Axes;
+}
+
+/// Returns the job without a layout, and what it lacks of requests.
+OpenJob Draft::openServer(int64_t World) {
+  for (const StringRef Key : {"requests.input", "requests.output"})
+    if (none_of(R.Overrides,
+                [&](StringRef O) { return O.split('=').first == Key; }))
+      R.Overrides.push_back((Key + "=1Ki").str());
+  OpenJob Job{R.Path, modelText(), {}};
+  Job.Text += "import \"" + R.ClusterImport +
+              "\" as pod\nserve { engine = " + R.Engine + " }\n" +
+              clusterText(World);
+  Job.Options.Overrides = R.Overrides;
+  // Models with pictures have no other step.
+  append_range(Job.Options.Overrides,
+               std::initializer_list<std::string>{"parallel.world=" +
+                                                      std::to_string(World),
+                                                  "serve.step=largest"});
+  return Job;
+}
+
+/// Returns the text of the job with a layout.
+std::string Draft::serverText(const FoundLayout &Of, int64_t World,
+                              StringRef Reason) const {
+  std::string Text = formatv("// {0} served by {1} on {2} devices of {3}.\n",
+                             R.Model, R.Engine, World, R.Cluster);
+  const std::string Import = "import \"" + R.ClusterImport + "\" as pod\n";
+  Text += R.Imported ? Import + modelText() : modelText() + Import;
+  std::string Model;
+  for (const StringRef O : R.Overrides)
+    Model += keyOfModel(O);
+  if (!Model.empty())
+    Text += "\nmodel server : " + Spec.Model.Name + " {\n" + Model + "}\n";
+  return Text + "\nrequests {\n" + section("requests", Of) +
+         "}\nserve {\n  engine = " + R.Engine + "\n" + section("serve", Of) +
+         "}\n\n" + Reason.str() +
+         "parallel {\n  world = " + std::to_string(World) + "\n" +
+         section("parallel", Of) + "}\n" + clusterText(World) +
+         "\nemit memory { }\n";
+}
+
+/// Returns the job with the layout \p Of, and why it has it.
+Expected<NewJob> Draft::finishServer(const RegionResult &Of, int64_t World) {
+  const FoundLayout &Best = Of.Best.front();
+  Compiler Session;
+  OpenJob Job = openServer(World);
+  append_range(Job.Options.Overrides, Best.Overrides);
+  Session.setText(Job.Path, Job.Text);
+  const ir::Program *P =
+      Session.read(Job.Path, std::move(Job.Options)).program();
+  if (!P)
+    return createStringError("the job that was found is illegal; please report "
+                             "this");
+  Spec = P->Spec;
+  ir::ExprOverlay Sizes(*P);
+  const std::string Reason = formatv(
+      "// The fewest devices on which {0} requests fit: a replica has room for "
+      "{1} sequences of\n// input + output tokens. Of layouts with as few "
+      "stages, this one sends the least in\n// its largest step: {2} per "
+      "rank.\n",
+      *Spec.Requests->Concurrency,
+      JobFigures(Sizes, Validity::ThisJob).of(FigureId::Sequences)->value(),
+      describe(Best.Goal, FigureUnit::Bytes));
+  NewJob Out{serverText(Best, World, Reason), ""};
+  if (std::optional<std::string> Styled = formatText(Out.Text))
+    Out.Text = std::move(*Styled);
+  return Out;
+}
+
+Expected<NewJob> Draft::makeServer() {
+  if (Error E = readCluster())
+    return E;
+  if (!Machine || !deviceMemoryOf(Machine->Device))
+    return createStringError("new --serve: expected --cluster, of devices "
+                             "whose memory is known");
+  const std::string Room =
+      "sequences * parallel.dp * serve.replicas >= requests.concurrency";
+  std::string Why;
+  for (int64_t World = 1; World <= R.World; World *= 2)
+    for (int64_t Pp = 1; Pp <= World; Pp *= 2) {
+      const OpenJob Job = openServer(World);
+      const LayoutAxes Axes = axesOfServer(World, Pp, Machine->domainSize());
+      Expected<RegionResult> Found =
+          LayoutSweep{Job, Axes, Room, "messages"}.run({}, true);
+      if (!Found && Pp != 1)
+        consumeError(Found.takeError());
+      else if (!Found)
+        Why = toString(Found.takeError());
+      else if (!Found->Best.empty())
+        return finishServer(*Found, World);
+      else
+        Why =
+            "no layout has room for the requests at once; use more devices, a "
+            "smaller `requests.concurrency` or `serve.kv_precision=fp8`";
+    }
+  return createStringError(
+      formatv("`{0}` on up to {1} devices: {2}", R.Model, R.World, Why));
+}
+
+} // namespace foretrace::start
