@@ -170,7 +170,7 @@ static void outliveSession() {
          << "\n";
 }
 
-int main() {
+int main(int, char **) {
   compileText();
   replaceFile();
   shareFiles();
@@ -179,4 +179,5 @@ int main() {
   failOnce();
   verifyEach();
   outliveSession();
+  return 0;
 }

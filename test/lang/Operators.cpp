@@ -18,7 +18,7 @@ static void print(BinaryOp Op, int64_t A, int64_t B) {
   llvm::outs() << '\n';
 }
 
-int main() {
+int main(int, char **) {
   for (const BinaryOp Op : {BinaryOp::FloorDiv, BinaryOp::Mod})
     for (const int64_t A : {-7, 7, -6})
       for (const int64_t B : {-3, 3})

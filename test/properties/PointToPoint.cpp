@@ -223,7 +223,7 @@ bool Simulation::isRight() {
   return Received == Sent.size() && Moved == copiesOf(R) * R.Total;
 }
 
-int main() {
+int main(int, char **) {
   bool IsRight = true;
   for (const Algorithm &By : allAlgorithms()) {
     int64_t Runs = 0;

@@ -32,7 +32,7 @@ USING = re.compile(r"^using (?:\w+::)+(\w+);$", re.M)
 
 
 def units_of(build):
-    """Returns the flags of each unit of ours, and the sources in it."""
+    """Returns each unit of ours, its flags, and the sources in it."""
     for entry in json.loads((build / "compile_commands.json").read_text("utf-8")):
         unit = pathlib.Path(entry["file"])
         command, _, file = PRECOMPILED.sub("", entry["command"]).partition(" -c ")
@@ -43,28 +43,7 @@ def units_of(build):
         if unit.parent.name == "Unity":
             sources = [pathlib.Path(path) for path in re.findall(
                 r'^#include "(.*)"$', unit.read_text("utf-8"), re.M)]
-        yield shlex.split(re.sub(r" -o \S+", "", command))[1:], sources
-
-
-def joined(root, units):
-    """Makes one unit of the programs of a folder of tests: most of the time is that of the
-    headers. So names in such a folder must differ, too."""
-    groups = {}
-    for flags, sources in units:
-        test = root / "test" in sources[0].parents
-        groups.setdefault(str(sources[0].parent) if test else sources[0],
-                          (flags, []))[1].extend(sources)
-    return list(groups.values())
-
-
-def write_unit(folder, number, sources):
-    """Writes a file that includes sources, of which each may be a program."""
-    unit = folder / f"unit{number}.cpp"
-    unit.write_text("".join(
-        f"#define main main{count}\n#define LLVMFuzzerTestOneInput test{count}\n"
-        f'#include "{source}"\n#undef main\n#undef LLVMFuzzerTestOneInput\n'
-        for count, source in enumerate(sources)), "utf-8")
-    return unit
+        yield unit, shlex.split(re.sub(r" -o \S+", "", command))[1:], sources
 
 
 def changed_last(root):
@@ -87,7 +66,7 @@ def alone(root, units, most):
     """Yields commands for single files, which are included so that headers are no
     programs."""
     compiler = shutil.which("g++") or "clang++-19"
-    owners = {source: flags for flags, sources in units for source in sources}
+    owners = {source: flags for _, flags, sources in units for source in sources}
     by_folder = {}
     for source, flags in owners.items():
         by_folder.setdefault(source.parent, flags)
@@ -132,16 +111,13 @@ def main():
     if not shutil.which(TIDY):
         print(f"clang-tidy: there is no {TIDY}; skipped")
         return MISSING
-    folder = options.build / "tidy"
-    folder.mkdir(exist_ok=True)
-    units = joined(options.root, units_of(options.build))
+    units = list(units_of(options.build))
     # The longest first, so that no core waits for it at the end.
-    units.sort(key=lambda unit: -sum(path.stat().st_size for path in unit[1]))
+    units.sort(key=lambda unit: -sum(path.stat().st_size for path in unit[2]))
     found = run(options.root, [
         [TIDY, "-quiet", f"--config-file={options.root}/.clang-tidy",
-         "-checks=-misc-unused-using-decls", write_unit(folder, number, sources),
-         "--", *flags, "-Wno-error"]
-        for number, (flags, sources) in enumerate(units)
+         "-checks=-misc-unused-using-decls", unit, "--", *flags, "-Wno-error"]
+        for unit, flags, _ in units
     ] + list(alone(options.root, units, options.alone)))
     found += unused_using(options.root)
     found = list(dict.fromkeys(found))
