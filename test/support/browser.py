@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A page in headless Chromium, for tests of what people see."""
 
+import atexit
 import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -42,9 +44,15 @@ class Browser:
             stderr=subprocess.DEVNULL)
         os.close(to_browser)
         os.close(from_browser)
-        self.unread, self.calls, self.session = b"", 0, None
-        self.events = []
-        target = self.call("Target.createTarget", url="about:blank")
+        self.unread, self.calls = b"", 0
+        self.begin()
+
+    def begin(self):
+        """Takes a new page, which knows nothing of those before, and has had no events."""
+        self.session, self.events = None, []
+        context = self.call("Target.createBrowserContext")["browserContextId"]
+        target = self.call("Target.createTarget", url="about:blank", browserContextId=context,
+                           width=1300, height=1400)
         self.session = self.call("Target.attachToTarget", flatten=True,
                                  targetId=target["targetId"])["sessionId"]
         for domain in "Page", "Runtime", "Log":
@@ -176,15 +184,27 @@ def expect(what, shown, wanted=True):
         sys.exit(f"{what}: the page shows {shown!r}, not {wanted!r}")
 
 
+@functools.cache
+def running():
+    """Returns the browser of this run, which ends with it: a start takes longer than most pages."""
+    folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+    browser = Browser(folder.name)
+
+    @atexit.register
+    def end():
+        browser.close()
+        folder.cleanup()
+    return browser
+
+
 @contextlib.contextmanager
 def opened(page):
-    """Ends the run if the console has an error."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        browser = Browser(folder)
-        browser.open(pathlib.Path(page).resolve())
-        yield browser
-        errors = list(browser.errors())
-        browser.close()
+    """Opens a page as in a new browser, and ends the run if its console has an error."""
+    browser = running()
+    browser.begin()
+    browser.open(pathlib.Path(page).resolve())
+    yield browser
+    errors = list(browser.errors())
     if errors:
         sys.exit("\n".join(errors))
     print("no errors")
