@@ -17,10 +17,10 @@ import time
 
 from content import command, content, sizes
 
-AXES = ("parallel.world=128,256,512,1024", "parallel.tp=1..8", "parallel.pp=1..16",
+AXES = ("parallel.world=128,512", "parallel.tp=1..8", "parallel.pp=1..16",
         "parallel.cp=1,2,4", "train.micro_batch=1..8", "train.global_batch=powers(64,4096)",
         "train.sequence=powers(1024,65536)", "parallel.zero=0,1")
-FEWER = ("parallel.world=128,256,512", "parallel.tp=powers(1,8)",
+FEWER = ("parallel.world=128,512", "parallel.tp=powers(1,8)",
          "parallel.pp=1,2,4,5,8,10,16,20", "parallel.cp=1,2,4", "train.micro_batch=1..4",
          "train.global_batch=powers(64,2048)", "train.sequence=powers(1024,32768)",
          "parallel.zero=0,1")
