@@ -28,6 +28,13 @@ FOLDERS = ("lang", "ir", "analysis", "frontend", "passes", "backends",
 PRECOMPILED = re.compile(
     r"-Winvalid-pch|-fpch-\S+"
     r"|(?:-Xclang )?-include(?:-pch)?(?: -Xclang)? \S+cmake_pch\.hxx\S*")
+# Units of these folders are looked at together, since most of the time is that of headers. If
+# names in them clash, they are looked at one by one.
+TOGETHER = (re.compile(r"lang$|ir/"),
+            re.compile(r"backends(/(goal|ir|json|memory|ranks|shapes|time))?$"),
+            re.compile(r"tools/(compiler|convert|driver|explain|exporters|importers|output|start)\b"),
+            re.compile(r"tools/(explore|fit|lsp|runs|validate)$"))
+CLASH = "[clang-diagnostic-error]"
 USING = re.compile(r"^using (?:\w+::)+(\w+);$", re.M)
 
 
@@ -44,6 +51,30 @@ def units_of(build):
             sources = [pathlib.Path(path) for path in re.findall(
                 r'^#include "(.*)"$', unit.read_text("utf-8"), re.M)]
         yield unit, shlex.split(re.sub(r" -o \S+", "", command))[1:], sources
+
+
+def joined(root, units):
+    """Groups units by TOGETHER; the largest first, so that no core waits for it at the end."""
+    groups = {}
+    for unit, flags, sources in units:
+        folder = str(sources[0].parent).removeprefix(f"{root}/")
+        key = next((number for number, pattern in enumerate(TOGETHER)
+                    if pattern.match(folder)), unit)
+        groups.setdefault(key, []).append((unit, flags, sources))
+
+    def size(group):
+        return sum(path.stat().st_size for _, _, sources in group for path in sources)
+    return sorted(groups.values(), key=size, reverse=True)
+
+
+def includes_of(group):
+    """Returns the flags of the first unit, and folders of system headers of the others."""
+    flags = list(group[0][1])
+    for _, others, _ in group[1:]:
+        for option, path in zip(others, others[1:]):
+            if option == "-isystem" and path not in flags:
+                flags += [option, path]
+    return flags
 
 
 def changed_last(root):
@@ -78,16 +109,27 @@ def alone(root, units, most):
             yield [compiler, *flags, "-fsyntax-only", "-x", "c++", "-include", path, os.devnull]
 
 
-def run(root, commands):
-    """Returns the findings of commands; what went wrong if none is."""
-    def look(command):
-        process = subprocess.run(command, check=False, cwd=root, text=True,
-                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        lines = process.stdout.splitlines()
-        found = list(filter(FINDING.match, lines))
-        return found or (lines if process.returncode else [])
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return [line for lines in pool.map(look, commands) for line in lines]
+def look(root, command):
+    """Returns the findings of a command; what went wrong if none is."""
+    process = subprocess.run(command, check=False, cwd=root, text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    lines = process.stdout.splitlines()
+    found = list(filter(FINDING.match, lines))
+    return found or (lines if process.returncode else [])
+
+
+def look_at(root, folder, group):
+    """Returns what clang-tidy finds in a group of units."""
+    unit, flags = group[0][0], includes_of(group)
+    if len(group) > 1:
+        unit = folder / (str(group[0][2][0].parent.relative_to(root)).replace("/", "-") + ".cpp")
+        unit.write_text("".join(f'#include "{of}"\n' for of, _, _ in group), "utf-8")
+    found = look(root, [TIDY, "-quiet", f"--config-file={root}/.clang-tidy",
+                        "-checks=-misc-unused-using-decls", unit, "--", *flags, "-Wno-error"])
+    if len(group) > 1 and any(CLASH in line for line in found):
+        print(f"{unit.name}: names clash, its units are looked at one by one", flush=True)
+        return [line for each in group for line in look_at(root, folder, [each])]
+    return found
 
 
 def unused_using(root):
@@ -111,14 +153,15 @@ def main():
     if not shutil.which(TIDY):
         print(f"clang-tidy: there is no {TIDY}; skipped")
         return MISSING
+    folder = options.build / "tidy"
+    folder.mkdir(exist_ok=True)
     units = list(units_of(options.build))
-    # The longest first, so that no core waits for it at the end.
-    units.sort(key=lambda unit: -sum(path.stat().st_size for path in unit[2]))
-    found = run(options.root, [
-        [TIDY, "-quiet", f"--config-file={options.root}/.clang-tidy",
-         "-checks=-misc-unused-using-decls", unit, "--", *flags, "-Wno-error"]
-        for unit, flags, _ in units
-    ] + list(alone(options.root, units, options.alone)))
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        looks = [pool.submit(look_at, options.root, folder, group)
+                 for group in joined(options.root, units)]
+        looks += [pool.submit(look, options.root, command)
+                  for command in alone(options.root, units, options.alone)]
+        found = [line for each in looks for line in each.result()]
     found += unused_using(options.root)
     found = list(dict.fromkeys(found))
     print(*found, f"clang-tidy: {len(found)} findings", sep="\n")
