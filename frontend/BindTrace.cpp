@@ -3,7 +3,7 @@
 // `from` of `requests`: a trace in the form of another tool, which the names of
 // its columns tell.
 #include "frontend/Bind.h"
-#include "ir/model/RequestTrace.h"
+#include "frontend/RequestReader.h"
 #include "lang/ParseJson.h"
 #include "lang/diagnostics/Frontend.h"
 #include "llvm/ADT/StringExtras.h"
@@ -84,25 +84,35 @@ static llvm::StringRef valueIn(llvm::StringRef Line, llvm::StringRef Key,
   return Value.take_front(Value.find_first_of(Ends)).rtrim();
 }
 
+/// Returns the columns that the first line of a trace has, or null.
+static const TraceColumns *columnsIn(llvm::StringRef First) {
+  const auto Cells = cellsOf(First);
+  auto Has = [&](llvm::StringLiteral Name) {
+    return First.starts_with("{") ? First.contains(("\"" + Name + "\"").str())
+                                  : llvm::is_contained(Cells, Name);
+  };
+  const auto *Of = llvm::find_if(KnownColumns, [&](const TraceColumns &C) {
+    return Has(C.Input) && Has(C.Output);
+  });
+  return Of == std::end(KnownColumns) ? nullptr : Of;
+}
+
+bool foretrace::looksLikeRequests(llvm::StringRef Text) {
+  return columnsIn(Text.ltrim().split('\n').first.rtrim()) != nullptr;
+}
+
 /// Selects the columns that the first line has.
 bool TraceReader::findColumns(llvm::StringRef First) {
-  const bool IsJson = First.starts_with("{");
-  if (!IsJson)
+  Columns = columnsIn(First);
+  if (!First.starts_with("{"))
     Header = cellsOf(First);
+  if (Columns)
+    return true;
   std::string All;
-  for (const TraceColumns &C : KnownColumns) {
-    auto Has = [&](llvm::StringLiteral Name) {
-      return IsJson ? First.contains(("\"" + Name + "\"").str())
-                    : llvm::is_contained(Header, Name);
-    };
-    if (Has(C.Input) && Has(C.Output)) {
-      Columns = &C;
-      return true;
-    }
+  for (const TraceColumns &C : KnownColumns)
     All +=
         ((All.empty() ? "`" : ", or `") + C.Input + "` and `" + C.Output + "`")
             .str();
-  }
   return report(First, diag::TraceColumns, All);
 }
 
@@ -216,6 +226,12 @@ std::optional<RequestTrace> TraceReader::read(SourceRange Use) {
     return T;
   Diags.report(Use, diag::TraceEmpty, T.Requests.size(), Input, Output);
   return std::nullopt;
+}
+
+std::optional<RequestTrace> foretrace::readRequests(SourceText Source,
+                                                    SourceRange Use,
+                                                    DiagnosticEngine &Diags) {
+  return TraceReader(Source, Diags).read(Use);
 }
 
 /// Lengths that the job leaves open are the means of the trace.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as a workload table and as a GOAL schedule, whatever they are taken
-// for. A table that can be read can be converted, or there is a diagnostic.
+// Any bytes as a workload table, as a GOAL schedule, and as a trace of
+// LLMServingSim, whatever they are taken for. A table that can be read can be
+// converted, or there is a diagnostic.
 #include "ir/verify/Verify.h"
 #include "lang/SourceFiles.h"
 #include "test/fuzz/Compile.h"
@@ -9,12 +10,15 @@
 #include "tools/convert/TableImport.h"
 #include "tools/validate/Format.h"
 #include "tools/validate/GoalCheck.h"
+#include "tools/validate/ServingSimCheck.h"
 #include "tools/validate/SimaiCheck.h"
 #include <cstdlib>
 
 using namespace foretrace;
 
 static void check(llvm::StringRef Text) {
+  validate::Findings OfTrace;
+  (void)validate::checkServingSim(Text, "file", OfTrace);
   for (auto *Check : {validate::checkTable, validate::checkGoal}) {
     validate::Findings Out;
     if (Check(Text, "file", /*IsExact=*/true, Out).empty())

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/validate/Format.h"
+#include "frontend/RequestReader.h"
 #include "tools/validate/ChakraReader.h"
+#include "tools/validate/ServingSimCheck.h"
 #include "tools/validate/SimaiReader.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -49,6 +51,10 @@ static bool looksLikeChakra(StringRef Text) {
 Format recognize(StringRef Text) {
   if (looksLikeGoal(Text))
     return Format::Goal;
+  if (looksLikeServingSim(Text))
+    return Format::ServingSim;
+  if (looksLikeRequests(Text))
+    return Format::Requests;
   if (looksLikeTable(Text))
     return Format::Table;
   if (Text.ltrim().starts_with("rank:"))

@@ -7,7 +7,15 @@
 
 namespace foretrace::validate {
 
-enum class Format : unsigned char { Unknown, Table, Chakra, Goal, Trace };
+enum class Format : unsigned char {
+  Unknown,
+  Table,
+  Chakra,
+  Goal,
+  Trace,
+  ServingSim,
+  Requests
+};
 
 /// Returns the format of \p Text, the content of a file, even if it is damaged.
 Format recognize(llvm::StringRef Text);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/validate/Validate.h"
+#include "frontend/RequestReader.h"
 #include "lang/ReadFile.h"
+#include "lang/SourceFiles.h"
 #include "lang/diagnostics/Validate.h"
 #include "tools/runs/TraceFiles.h"
 #include "tools/validate/ChakraCheck.h"
 #include "tools/validate/Format.h"
 #include "tools/validate/GoalCheck.h"
+#include "tools/validate/ServingSimCheck.h"
 #include "tools/validate/SimaiCheck.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -76,6 +79,23 @@ std::string checkTrace(StringRef Path, Findings &Out) {
   return formatv("Megatron-LM trace: {0} rows", Rows);
 }
 
+/// Requests: what a job that imports them would be told.
+std::string checkRequests(StringRef Text, StringRef Path, Findings &Out) {
+  SourceFiles Sources;
+  DiagnosticEngine Diags;
+  const FileId File = Sources.add(Text, Path);
+  const std::optional<ir::RequestTrace> T =
+      readRequests(Sources.text(File), {File, 0, 0}, Diags);
+  for (const Diagnostic &D : Diags.diagnostics())
+    Out.report({Path.str(), Sources.locate(D.Range.start()).Line, {}},
+               diag::RequestLine, D.text());
+  if (!T)
+    return "";
+  return formatv("requests: {0}, {1} tokens of prompts, {2} of output",
+                 T->Requests.size(), T->tokens(&ir::TracedRequest::Input),
+                 T->tokens(&ir::TracedRequest::Output));
+}
+
 Expected<bool> Validator::takeFile(StringRef Path, bool InFolder) {
   auto Buffer = readLargeFile(Path);
   if (!Buffer)
@@ -94,6 +114,12 @@ Expected<bool> Validator::takeFile(StringRef Path, bool InFolder) {
                                 "`<prefix>.<rank>.et`"));
   case Format::Table:
     Summary = checkTable(Text, Path, IsExact, Found);
+    break;
+  case Format::ServingSim:
+    Summary = checkServingSim(Text, Path, Found);
+    break;
+  case Format::Requests:
+    Summary = checkRequests(Text, Path, Found);
     break;
   case Format::Goal:
     Summary = checkGoal(Text, Path, IsExact, Found);
@@ -149,7 +175,8 @@ Expected<bool> validate(StringRef Path, DiagnosticClient &Out,
   if (!*IsKnown)
     return createFileError(
         Path, createStringError("neither a workload table, nor Chakra traces, "
-                                "a GOAL schedule or traces of Megatron-LM"));
+                                "a GOAL schedule, traces of Megatron-LM or "
+                                "LLMServingSim, nor requests"));
   return !V.hasErrors();
 }
 
