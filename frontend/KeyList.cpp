@@ -36,6 +36,7 @@ template <typename T> static std::string valuesOf(llvm::StringRef Type) {
                    {"Natural", "0, 1, ..."},
                    {"Bool", "true, false"},
                    {"Fraction", "above 0 up to 1"},
+                   {"PerSecond", "above 0"},
                    {"FlopRate", "FLOP/s"},
                    {"ByteSize", "bytes"},
                    {"DataRate", "B/s, bit/s"},

@@ -63,18 +63,18 @@ void KeyReader::warnOfDecimal(llvm::StringRef Name, const ExprValue &V,
   }
 }
 
-/// Returns a part of one in millionths.
-static std::optional<int64_t> checkFraction(llvm::StringRef Name,
-                                            const ExprValue &V,
-                                            DiagnosticEngine &Diags) {
+/// Returns a number up to \p Most in millionths.
+static std::optional<int64_t> checkMillionths(llvm::StringRef Name,
+                                              const ExprValue &V, double Most,
+                                              llvm::StringRef Expected,
+                                              DiagnosticEngine &Diags) {
   constexpr double Scale = 1e6;
   if (V.isNumber() && V.Dim == Dimension::Count) {
     const double Millionths = std::round(V.asReal() * Scale);
-    if (Millionths >= 1 && Millionths <= Scale)
+    if (Millionths >= 1 && Millionths <= Most * Scale)
       return static_cast<int64_t>(Millionths);
   }
-  Diags.report(V.Range, diag::WrongType, Name, describe(V),
-               "a fraction above 0 and up to 1");
+  Diags.report(V.Range, diag::WrongType, Name, describe(V), Expected);
   return std::nullopt;
 }
 
@@ -82,7 +82,10 @@ std::optional<int64_t> KeyReader::checkNumber(llvm::StringRef Name,
                                               llvm::StringRef Type,
                                               const ExprValue &V) {
   if (Type == "Fraction")
-    return checkFraction(Name, V, Diags);
+    return checkMillionths(Name, V, 1, "a fraction above 0 and up to 1", Diags);
+  if (Type == "PerSecond")
+    return checkMillionths(Name, V, 1e9, "a number above 0 and up to 1e9",
+                           Diags);
   const NumberType &T = *llvm::find_if(
       NumberTypes, [&](const NumberType &N) { return N.Name == Type; });
   if (!V.isNumber()) {

@@ -117,14 +117,15 @@ static Meaning meaningOf(llvm::StringRef Word, llvm::StringRef Section,
     return {Kind::Alias, Row->Name};
   if (const ForeignName *Row = findForeignName("otherwise", Word))
     return {Kind::Otherwise, Row->Text};
-  if (const AnyKey *Row = findElsewhere(Word, Section))
-    return {Kind::Elsewhere, Row->Name, Row->Section};
+  // A seed of training is none of requests.
   const Mapping::FateOfKey Fate = fateInJobs(Word);
-  if (Fate.Is == Mapping::Fate::NotModelled)
-    return {Kind::NotModelled, Fate.Consequence};
   const bool IsWithoutEffect = Fate.Is == Mapping::Fate::NoEffect;
   if (IsWithoutEffect && !Fate.IsOfPattern)
     return {Kind::NoEffect};
+  if (const AnyKey *Row = findElsewhere(Word, Section))
+    return {Kind::Elsewhere, Row->Name, Row->Section};
+  if (Fate.Is == Mapping::Fate::NotModelled)
+    return {Kind::NotModelled, Fate.Consequence};
   if (const llvm::StringRef Near = nearestWord(Word, Names); !Near.empty())
     return {Kind::Slip, Near};
   return {IsWithoutEffect ? Kind::NoEffect : Kind::Unknown};

@@ -60,7 +60,8 @@ MAY_INCLUDE = {
 }
 # What backends share; each may include itself and these, and one another only here.
 SHARED_BACKENDS = {"aicb", "figures", "ranks"}
-BACKEND_PAIRS = {("simainet", "simai"), ("astra", "chakra")}
+BACKEND_PAIRS = {("simainet", "simai"), ("astra", "chakra"),
+                 ("llmservingsim", "chakra")}
 # A command line that grows holds what belongs into a library.
 MAX_LINES = {"tools/foretrace": 2780}
 MAX_LINES_OF_FILE = 400
