@@ -50,13 +50,13 @@ inline bool recomputesLayers(RecomputeKind K) {
 }
 
 // The types a field can have, under the names Spec.def uses.
-using Int = int64_t;      // at least 1
-using Natural = int64_t;  // at least 0
-using Fraction = int64_t; // millionths, 1 to 1,000,000
+using Int = int64_t;       // at least 1
+using Natural = int64_t;   // at least 0
+using Fraction = int64_t;  // millionths, 1 to 1,000,000
 using PerSecond = int64_t; // millionths, at least 1
-using ByteSize = int64_t; // byte, at least 1
-using FlopRate = int64_t; // FLOP/s
-using DataRate = int64_t; // byte/s
+using ByteSize = int64_t;  // byte, at least 1
+using FlopRate = int64_t;  // FLOP/s
+using DataRate = int64_t;  // byte/s
 using NetworkRate = DataRate;
 using Duration = int64_t; // ns
 using Bool = bool;
