@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/CachePool.h"
+#include "analysis/AdapterMemory.h"
 #include "analysis/Analyses.h"
 #include "analysis/LayerCounts.h"
 #include "analysis/Liveness.h"
@@ -158,8 +159,9 @@ Expr CachePools::partOf(Expr Bytes) const {
 /// Returns the bytes for blocks on a device with \p Memory.
 Expr CachePools::roomOf(const Stage &S, int64_t Memory) const {
   const Expr All = numberOf(P, Memory), None = numberOf(P, 0),
-             Weights = P.at(S.Totals.Weights),
-             Used = Weights + P.at(S.Totals.Workspace);
+             Weights = P->Spec.Lora ? P.at(S.Totals.Weights) + adaptersOf(P, S)
+                                    : P.at(S.Totals.Weights),
+             Used = Weights + workspaceOf(P, S);
   auto Beside = [](Expr Of, Expr Less) { return Of + Less * int64_t(-1); };
   switch (*P->Spec.Serve->Engine) {
   case EngineKind::TensorRTLLM:
@@ -177,7 +179,10 @@ Expr CachePools::roomOf(const Stage &S, int64_t Memory) const {
 Expr CachePools::blocksNeeded() const {
   const ServeSpec &V = *P->Spec.Serve;
   const RequestsSpec &R = *P->Spec.Requests;
-  const Expr Tokens = exprOf(P, R.Input) + exprOf(P, R.Output);
+  Expr Tokens = exprOf(P, R.Input) + exprOf(P, R.Output);
+  // A step has slots for all tokens that it verifies, besides those of before.
+  if (P->Spec.Draft)
+    Tokens += exprOf(P, P->Spec.Draft->Tokens) + 1;
   if (IsAlike)
     return ceilDiv(Tokens, *Block);
   Expr Sum = numberOf(P, 0);

@@ -29,7 +29,7 @@ struct CachePool {
   std::optional<ir::Expr> Needed; ///< blocks of input + output tokens
 };
 
-/// Pools of the stages of a program with Fact::Workspace that serves.
+/// Pools of the stages of a program of the largest step.
 class CachePools {
 public:
   /// For devices with \p Memory bytes, if that is known.

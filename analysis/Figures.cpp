@@ -132,13 +132,8 @@ Expr JobFigures::messagesOf(llvm::StringRef Group) const {
 
 Expr JobFigures::bubble() const { return bubbleShareOf(P); }
 
-std::optional<Expr> JobFigures::ofPools(std::optional<Expr> (CachePools::*Of)()
-                                            const) {
-  if (!Pools) {
-    const std::optional<DeviceMemory> Memory = deviceMemoryOf(P->Spec);
-    Pools.emplace(P, Memory ? std::optional(Memory->Bytes) : std::nullopt);
-  }
-  return ((*Pools).*Of)();
+std::optional<Expr> JobFigures::cached(std::optional<ExprId> Of) const {
+  return Of ? std::optional(P.at(*Of)) : std::nullopt;
 }
 
 std::optional<Expr> JobFigures::fits() {

@@ -4,7 +4,6 @@
 // (analysis/Figures.def), as expressions.
 #pragma once
 
-#include "analysis/CachePool.h"
 #include "analysis/IterationTime.h"
 #include "analysis/StageMemory.h"
 
@@ -106,8 +105,7 @@ public:
   ir::Expr messages(const ir::Stage &S) const;
   ir::Expr bubble() const;
   std::optional<ir::Expr> fits();
-  std::optional<ir::Expr> ofPools(std::optional<ir::Expr> (CachePools::*Of)()
-                                      const);
+  std::optional<ir::Expr> cached(std::optional<ir::ExprId> Of) const;
   std::optional<ir::Expr> crossNode() const;
   std::optional<ir::Expr> time();
   std::optional<ir::Expr> timeUpper();
@@ -123,7 +121,6 @@ private:
   ir::ExprScope P;
   const Validity For;
   std::optional<StageMemories> Memories;
-  std::optional<CachePools> Pools;
   std::optional<IterationTime> Iteration;
   std::optional<AllWork> Done;
 };

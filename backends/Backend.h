@@ -53,6 +53,10 @@ struct EmitRequest {
   /// Lists changes with which no rank has more than \p Room bytes; null for who
   /// cannot compile the job anew.
   llvm::function_ref<FigureTable(int64_t Room)> ListFitting = nullptr;
+  /// Returns the program of the engine that shares requests with this one, with
+  /// the same facts; null if there is none or if it has errors, which are
+  /// reported.
+  llvm::function_ref<const ir::Program *()> Peer = nullptr;
   /// Bytes that the files of the run may have, if there is a limit.
   std::optional<uint64_t> MaxBytes = std::nullopt;
 

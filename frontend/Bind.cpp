@@ -18,9 +18,9 @@ using namespace foretrace;
 /// Returns whether sections can have that name.
 static bool isSection(llvm::StringRef Keyword) {
   static constexpr llvm::StringRef Known[] = {
-      "model", "attention", "block", "ffn",     "train", "parallel", "cost",
-      "times", "device",    "links", "cluster", "tiers", "emit",     "branch",
-      "serve", "requests"};
+      "model", "attention", "block",  "ffn",      "train",   "parallel",
+      "cost",  "times",     "device", "links",    "cluster", "tiers",
+      "emit",  "branch",    "serve",  "requests", "draft",   "lora"};
   return llvm::is_contained(Known, Keyword);
 }
 
@@ -387,6 +387,8 @@ ir::Spec Binder::bind() {
   Eval.setJobKey("model", S.Model.Name);
   for (const Job::Declared &E : TheJob.Emits)
     bindEmit(E, S.Emits.emplace_back());
-  requireSections(S, !Parallel.Keyword.Text.empty());
+  // Of several engines of which none is chosen, each may have its own.
+  const bool IsUnknown = !Serve && !TheJob.Serves.empty();
+  requireSections(S, IsUnknown || !Parallel.Keyword.Text.empty());
   return S;
 }

@@ -143,6 +143,8 @@ private:
   void requireSections(ir::Spec &S, bool HasParallel);
   const Body *chooseServe();
   void bindServe(const Body &Of, ir::Spec &S);
+  void bindWithin(const Body &Serve, ir::Spec &S);
+  void bindAcceptance(const Field &F, ir::DraftSpec &Out);
   template <typename... Ts> void reportMissing(diag::Id Id, Ts &&...Args) {
     if (TheJob.IsComplete)
       Diags.report(TheJob.Start, Id, std::forward<Ts>(Args)...);
@@ -158,6 +160,7 @@ private:
   std::optional<PatternValue> concatenate(llvm::ArrayRef<ExprValue> Patterns);
   void bindLayout(const Field &F, ir::ParallelSpec &P);
   void takeLayout(const ast::Word &Text, ir::ParallelSpec &P);
+  bool DraftsByBranch = false; ///< whether an engine loads prediction layers
   bool HasLayoutMtp = false; ///< whether the layout has a prediction branch
   void takeStagesOfPattern(ir::Spec &S);
   std::optional<SourceText> readFileCall(const Field &F);

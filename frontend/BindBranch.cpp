@@ -59,7 +59,7 @@ void Binder::countBranches(ir::ModelSpec &M, ir::LayerUse &Use) {
 /// loads it only to draft tokens.
 void Binder::declareBranch(const Body &Model, ir::ModelSpec &M) {
   const Body *Section = Model.findSection("branch");
-  if (M.Layers.empty() || !TheJob.Serves.empty() ||
+  if (M.Layers.empty() || (!TheJob.Serves.empty() && !DraftsByBranch) ||
       (!Section && BranchesOfPattern.empty()))
     return;
   M.Branch.emplace();

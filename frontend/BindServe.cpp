@@ -56,6 +56,23 @@ void foretrace::overrideOwnParallel(Job &J, const Override &O,
   }
 }
 
+/// Returns the `serve` section of that name, or null.
+static const Body *findServe(const Job &J, llvm::StringRef Name) {
+  const auto It = llvm::find_if(
+      J.Serves, [&](const Body &B) { return B.Label.Text == Name; });
+  return It == J.Serves.end() ? nullptr : &*It;
+}
+
+/// Reports a pool of several that has caches from none of the others.
+static void checkDecode(const Job &J, DiagnosticEngine &Diags) {
+  const Body *Decode = findServe(J, "decode");
+  if (J.Serves.size() == 1 || !Decode || findServe(J, "prefill"))
+    return;
+  DiagnosticBuilder B = Diags.report(Decode->Label.Range, diag::DecodeAlone);
+  if (const Body *Unnamed = findServe(J, ""))
+    B.fix(Unnamed->Keyword.Range, "serve prefill");
+}
+
 /// Returns the `serve` section to compile; null if there is none, or several of
 /// which none is chosen, which is reported.
 const Body *Binder::chooseServe() {
@@ -63,12 +80,12 @@ const Body *Binder::chooseServe() {
   for (const Body &B : All)
     checkName(B.Label, Diags);
   const llvm::StringRef Pool = TheJob.Pool;
+  checkDecode(TheJob, Diags);
   if (Pool.empty() && All.size() <= 1)
     return All.empty() ? nullptr : &All.front();
-  const auto It =
-      llvm::find_if(All, [&](const Body &B) { return B.Label.Text == Pool; });
-  if (!Pool.empty() && It != All.end())
-    return &*It;
+  const Body *Named = findServe(TheJob, Pool);
+  if (!Pool.empty() && Named)
+    return Named;
   llvm::SmallVector<llvm::StringRef> Names;
   for (const Body &B : All)
     Names.push_back(B.Label.Text.empty() ? "one without a name"
@@ -82,11 +99,55 @@ const Body *Binder::chooseServe() {
   return nullptr;
 }
 
+/// Takes a probability, or a list of them.
+void Binder::bindAcceptance(const Field &F, ir::DraftSpec &Out) {
+  const std::optional<ExprValue> V = Eval.evaluate(*F.Value, *F.Names);
+  if (!V)
+    return;
+  const auto *List = V->getIf<ListValue>();
+  std::string Text;
+  for (const ExprValue &Of :
+       List ? llvm::ArrayRef(List->Elements) : llvm::ArrayRef(*V)) {
+    const std::optional<int64_t> N =
+        Reader.checkNumber(F.Key.Text, "Fraction", Of);
+    if (!N)
+      return;
+    Text += (Text.empty() ? "" : " ") + std::to_string(*N);
+  }
+  Out.Acceptance.state(std::move(Text), F.Value->Range);
+}
+
+/// Binds the sections within that of an engine.
+void Binder::bindWithin(const Body &Serve, ir::Spec &S) {
+  auto Bind = [&](llvm::StringRef Keyword, auto &Out) -> const Body * {
+    const Body *Of = Serve.findSection(Keyword);
+    if (!Of)
+      return nullptr;
+    Out.emplace().Range = Of->Keyword.Range;
+    bindKeys(*Of, *Out);
+    return Of;
+  };
+  const Body *Draft = Bind("draft", S.Draft), *Lora = Bind("lora", S.Lora);
+  if (const Field *F = Draft ? Draft->findField("acceptance") : nullptr)
+    bindAcceptance(*F, *S.Draft);
+  if (Draft)
+    requireKeys(Draft->Keyword, *S.Draft, {Draft});
+  DraftsByBranch = S.Draft && S.Draft->Kind.is(ir::DraftKind::Mtp);
+  if (Lora)
+    requireKeys(Lora->Keyword, *S.Lora, {Lora});
+}
+
 void Binder::bindServe(const Body &Of, ir::Spec &S) {
   ir::ServeSpec &Serve = S.Serve.emplace();
   Serve.Name = Of.Label.Text;
   Serve.Range = Of.Keyword.Range;
-  bindKeys(Of, Serve, {}, {"parallel"});
+  const llvm::StringRef Peer = Serve.Name == "prefill"  ? "decode"
+                               : Serve.Name == "decode" ? "prefill"
+                                                        : "";
+  if (!Peer.empty() && findServe(TheJob, Peer))
+    Serve.Peer = Peer;
+  bindKeys(Of, Serve, {}, {"parallel", "draft", "lora"});
+  bindWithin(Of, S);
   if (const Field *F = Of.findField("routing"))
     bindRouting(*F, Serve.Routing);
   ir::RequestsSpec &Requests = S.Requests.emplace();

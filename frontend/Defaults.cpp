@@ -77,6 +77,10 @@ void foretrace::applyDefaults(ir::Spec &S) {
   orElse(S.Serve->RedundantExperts, int64_t(0));
   orElse(S.Serve->Replicas, int64_t(1));
   orElse(S.Requests->Prefix, int64_t(0));
+  if (S.Draft)
+    orElse(S.Draft->Tokens, int64_t(1));
+  if (S.Lora)
+    orElse(S.Lora->Targets, std::string("qkv o gate_up down"));
 }
 
 void foretrace::applyDefaults(ir::ClusterSpec &C) {
@@ -93,6 +97,8 @@ void foretrace::reduceToModel(ir::Spec &S) {
   S.Parallel = {};
   S.Requests.reset();
   S.Serve.reset();
+  S.Draft.reset();
+  S.Lora.reset();
   S.Cost = {};
   S.Cluster.reset();
   S.Model.PaddedVocab = {};
@@ -126,6 +132,10 @@ llvm::ArrayRef<RequiredKey> foretrace::getRequiredKeys() {
       {"parallel", "world", "8"},
       {"requests", "input", "1024"},
       {"requests", "output", "1024"},
+      {"draft", "kind", "mtp"},
+      {"draft", "acceptance", "0.8"},
+      {"lora", "slots", "8"},
+      {"lora", "rank", "16"},
       {"device", "memory_bandwidth", "3350 GB/s"},
       {"link", "latency", "20 us"},
       {"link", "bandwidth", "160 GB/s"},

@@ -44,7 +44,8 @@ template <typename T> static std::string valuesOf(llvm::StringRef Type) {
                    {"Duration", "ns, us, ms"},
                    {"Text", "text"},
                    {"RoutingText", "balanced, zipf(s, seed), file(path)"},
-                   {"TraceText", "file(path)"}};
+                   {"TraceText", "file(path)"},
+                   {"AcceptanceText", "above 0 up to 1, or a list"}};
     return llvm::find_if(Types, [&](auto &Row) { return Row.first == Type; })
         ->second.str();
   }

@@ -196,8 +196,8 @@ void KeyReader::read(const Field &F, llvm::StringRef, Located<bool> &Out) {
 
 void KeyReader::read(const Field &F, llvm::StringRef Type,
                      Located<std::string> &Out) {
-  if (Type == "RoutingText" || Type == "TraceText")
-    return; // the binder reads it, as it can be in a file
+  if (Type == "RoutingText" || Type == "TraceText" || Type == "AcceptanceText")
+    return; // the binder reads it, as it can be in a file, or a list
   const bool IsWord = Type == "Word";
   std::optional<ExprValue> V =
       evaluate(F, IsWord ? Words::Any : Words::Spellings);

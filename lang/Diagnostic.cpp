@@ -87,6 +87,19 @@ DiagnosticBuilder DiagnosticEngine::add(SourceRange Range, diag::Id Id) {
   return DiagnosticBuilder(*this, All.size() - 1);
 }
 
+void DiagnosticEngine::take(const DiagnosticEngine &Other) {
+  for (const Diagnostic &D : Other.All) {
+    const bool IsKnown = llvm::any_of(All, [&](const Diagnostic &Old) {
+      return Old.Id == D.Id && Old.Range.start() == D.Range.start() &&
+             Old.Arguments == D.Arguments;
+    });
+    if (IsKnown)
+      continue;
+    ++Counts[static_cast<size_t>(D.Level)];
+    All.push_back(D);
+  }
+}
+
 void DiagnosticEngine::withdraw(llvm::ArrayRef<DiagnosticBuilder> Reported) {
   llvm::SmallVector<size_t> Indices;
   for (const DiagnosticBuilder &B : Reported)

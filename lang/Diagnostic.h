@@ -235,6 +235,9 @@ public:
     return Ignored.test(Id) || (Refused.test(Id) && !Refused.all());
   }
 
+  /// Takes over what \p Other has and this engine has not.
+  void take(const DiagnosticEngine &Other);
+
   /// Removes reported diagnostics. Other builders of this engine must not be
   /// used any more.
   void withdraw(llvm::ArrayRef<DiagnosticBuilder> Reported);

@@ -39,8 +39,11 @@ std::optional<Structure> Structure::of(const Program &Given) {
     return std::nullopt;
   // Which layers there are then depends on numbers in ways that no check says,
   // and so does the load of experts.
+  // Neither do other blocks than those of the step say what the cache has.
   const TrainSpec &T = Given.Spec.Train;
-  if (T.ExpertLoad.isPresent() ||
+  const bool LacksBranch =
+      Given.Stated && Given.Stated->Model.Branch && !Given.Spec.Model.Branch;
+  if (T.ExpertLoad.isPresent() || LacksBranch ||
       llvm::any_of(Given.Spec.Model.Blocks, [](const BlockSpec &B) {
         return !B.Receives.empty() || !B.Shares.empty();
       }))

@@ -3,6 +3,7 @@
 // workspace: what the largest step of a job that serves needs besides weights.
 
 #include "analysis/CachePool.h"
+#include "analysis/DeviceMemory.h"
 #include "ir/model/Spellings.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Passes.h"
@@ -13,6 +14,12 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
+/// Returns whether both programs have the same layers, so that an expression of
+/// one is one of the other.
+static bool areAlike(const Program &P, const Program &Largest) {
+  return P.Blocks.size() == Largest.Blocks.size();
+}
+
 /// Returns the program of the largest step of the job of \p P; its checks are
 /// checks of the job. Nothing after an error.
 static std::optional<Program> compileLargest(Program &P,
@@ -22,36 +29,63 @@ static std::optional<Program> compileLargest(Program &P,
   Largest.Spec.Serve->Step.derive(StepKind::Largest, P.Spec.Serve->Range);
   const bool IsLegal =
       runPasses(Largest, pipelineFor({Fact::Totalled}), Diags, {});
-  for (Check C : Largest.Checks) {
-    C.Of = P.Sizes.graft(Largest.Sizes, C.Of);
-    if (llvm::none_of(P.Checks, [&](const Check &Known) {
-          return Known.Is == C.Is && Known.Of == C.Of;
-        }))
-      P.Checks.push_back(C);
-  }
+  if (!IsLegal || areAlike(P, Largest))
+    for (Check C : Largest.Checks) {
+      C.Of = P.Sizes.graft(Largest.Sizes, C.Of);
+      if (llvm::none_of(P.Checks, [&](const Check &Known) {
+            return Known.Is == C.Is && Known.Of == C.Of;
+          }))
+        P.Checks.push_back(C);
+    }
   return IsLegal ? std::optional(std::move(Largest)) : std::nullopt;
 }
 
 /// Returns whether blocks of the cache are as an engine has them; reports if
-/// they are not.
-static bool checkPools(Program &P, DiagnosticEngine &Diags) {
+/// they are not. \p Of is the largest step of \p P.
+static bool checkPools(const CachePools &Pools, const Program &Of, Program &P,
+                       DiagnosticEngine &Diags) {
   const ServeSpec &V = *P.Spec.Serve;
-  const CachePools Pools(P, std::nullopt);
-  for (const Expr Of : Pools.decisions())
-    P.Checks.push_back({Check::Kind::Decision, Of, Of.value()});
-  auto Refuse = [&](Expr Condition, diag::Id Id) {
-    P.Checks.push_back({Check::Kind::Condition, Condition, 0, Id});
-    return Condition.value() == 0;
+  auto Add = [&](Check::Kind Is, Expr E, diag::Id Reported = {}) {
+    if (areAlike(P, Of))
+      P.Checks.push_back({Is, P.Sizes.graft(Of.Sizes, E), E.value(), Reported});
   };
+  for (const Expr E : Pools.decisions())
+    Add(Check::Kind::Decision, E);
   const bool HasRule =
       *V.Engine == EngineKind::VLLM || *V.Engine == EngineKind::Generic;
-  if (!Pools.isAlike() && !HasRule && Refuse(numberOf(P, 0), diag::ServePools))
+  if (!Pools.isAlike() && !HasRule) {
+    P.Checks.push_back(
+        {Check::Kind::Condition, P.Sizes.constant(0), 0, diag::ServePools});
     Diags.report(V.Engine.Range, diag::ServePools, getSpelling(*V.Engine));
-  else if (Refuse(Pools.doPagesDivide(), diag::ServePage))
-    Diags.report(V.Block.Range, diag::ServePage);
-  else
+    return false;
+  }
+  Add(Check::Kind::Condition, Pools.doPagesDivide(), diag::ServePage);
+  if (Pools.doPagesDivide().value() == 1)
     return true;
+  Diags.report(V.Block.Range, diag::ServePage);
   return false;
+}
+
+/// Sets what the largest step needs on each stage, and what the cache has.
+static void takeSizes(ExprScope Of, const CachePools &Pools, Program &P) {
+  auto Take = [&](Expr E) {
+    return &P.Sizes == &Of.Sizes ? ExprId(E)
+           : areAlike(P, Of)     ? P.Sizes.graft(Of.Sizes, E)
+                                 : P.Sizes.constant(E.value());
+  };
+  for (Stage &S : P.Stages) {
+    // With prediction layers stages are alike that are not without them.
+    Expr Most = numberOf(Of, 0);
+    for (const Stage &Same : Of->Stages)
+      if (Same.First < S.First + S.Count && S.First < Same.First + Same.Count)
+        Most = max(Most, workspaceOf(Of, Same));
+    S.Totals.Workspace = {Take(Most)};
+  }
+  auto TakeIf = [&](std::optional<Expr> E) {
+    return E ? std::optional(Take(*E)) : std::nullopt;
+  };
+  P.Capacity = {TakeIf(Pools.bytes()), TakeIf(Pools.blocks()),
+                TakeIf(Pools.tokens()), TakeIf(Pools.sequences())};
 }
 
 bool foretrace::sizeWorkspace(Program &P, DiagnosticEngine &Diags) {
@@ -65,15 +99,25 @@ bool foretrace::sizeWorkspace(Program &P, DiagnosticEngine &Diags) {
     if (!Largest)
       return false;
   }
-  Program &Of = Largest ? *Largest : P;
-  for (const auto &[S, Same] : llvm::zip_equal(P.Stages, Of.Stages)) {
-    const Expr Made = workspaceOf(Of, Same);
-    S.Totals.Workspace = {Largest ? P.Sizes.graft(Of.Sizes, Made)
-                                  : ExprId(Made)};
-    if (P.Sizes.value(S.Totals.Workspace).isOverflow()) {
-      Diags.report(Serve->Range, diag::SizeOverflow, "the memory of a stage");
-      return false;
-    }
-  }
-  return checkPools(P, Diags);
+  const ExprScope Of = Largest ? *Largest : P;
+  const std::optional<DeviceMemory> Memory = deviceMemoryOf(P.Spec);
+  const CachePools Pools(Of,
+                         Memory ? std::optional(Memory->Bytes) : std::nullopt);
+  if (!checkPools(Pools, Of, P, Diags))
+    return false;
+  takeSizes(Of, Pools, P);
+  const CacheCapacity &Has = P.Capacity;
+  const bool IsOverflow =
+      llvm::any_of(P.Stages,
+                   [&](const Stage &S) {
+                     return P.Sizes.value(S.Totals.Workspace).isOverflow();
+                   }) ||
+      llvm::any_of(
+          llvm::ArrayRef({Has.Bytes, Has.Blocks, Has.Tokens, Has.Sequences}),
+          [&](std::optional<ExprId> E) {
+            return E && P.Sizes.value(*E) == NoValue;
+          });
+  if (IsOverflow)
+    Diags.report(Serve->Range, diag::SizeOverflow, "the memory of a stage");
+  return !IsOverflow;
 }

@@ -2,6 +2,8 @@
 //
 // The `memory` backend: memory of a rank of each stage, when it peaks, and
 // whether it fits into the device.
+#include "analysis/AdapterMemory.h"
+#include "analysis/CachePool.h"
 #include "analysis/DeviceMemory.h"
 #include "analysis/ExpertLoads.h"
 #include "analysis/Figures.h"
@@ -10,6 +12,7 @@
 #include "ir/model/Spellings.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
+#include "llvm/ADT/APInt.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -102,6 +105,8 @@ static FigureTable servedTable(ExprScope P, const CachePools &Pools) {
                          {FigureUnit::Bytes,
                           "weights cache_token cache_limited cache_sequence"}}),
                 {}};
+  if (P->Spec.Lora)
+    T.Columns.push_back({"adapters", FigureUnit::Bytes});
   if (HasRoom)
     llvm::append_range(T.Columns, columns({{FigureUnit::Bytes, "step pool"}}));
   if (HasBlocks)
@@ -112,6 +117,8 @@ static FigureTable servedTable(ExprScope P, const CachePools &Pools) {
                       Size(Pool.OfToken), Size(Pool.OfLimited),
                       Size(Pool.OfSequence)});
     auto &Row = T.Rows.back();
+    if (P->Spec.Lora)
+      Row.emplace_back(P.Sizes, adaptersOf(P, S));
     if (HasRoom)
       Row.insert(Row.end(), {Size(S.Totals.Workspace.Id), Size(*Pool.Room)});
     if (HasBlocks)
@@ -137,6 +144,30 @@ static void addCapacity(ExprScope P, const CachePools &Of, Figures &F) {
   Add("kv_blocks", "blocks of the cache", Of.blocks());
   Add("kv_tokens", "tokens of the cache", Of.tokens());
   Add("sequences", "sequences of input + output that fit", Of.sequences());
+}
+
+/// Adds the mean number of tokens of a sequence that a step yields: the one
+/// that always follows, and each of those that are accepted with all before it.
+static void addAccepted(const DraftSpec &D, Figures &F) {
+  const std::vector<int64_t> Of = *DraftSpec::acceptances(*D.Acceptance);
+  constexpr unsigned Digits = 6, BitsOfDigits = 20; // of a millionth
+  const auto Bits = static_cast<unsigned>(*D.Tokens + 2) * BitsOfDigits;
+  const llvm::APInt One(Bits, 1'000'000);
+  llvm::APInt Sum(Bits, 1), Accepted(Bits, 1);
+  for (int64_t Token = 0; Token < *D.Tokens; ++Token) {
+    Accepted *= llvm::APInt(
+        Bits, Of.size() == 1 ? Of.front() : Of[static_cast<size_t>(Token)]);
+    Sum = Sum * One + Accepted;
+  }
+  llvm::SmallString<64> Text;
+  Sum.toStringUnsigned(Text);
+  const size_t Decimals = Digits * static_cast<size_t>(*D.Tokens);
+  const std::string Number = (Text.substr(0, Text.size() - Decimals) + "." +
+                              Text.substr(Text.size() - Decimals).rtrim('0'))
+                                 .str();
+  F.Named.push_back(
+      {"accepted_tokens", "tokens of a sequence that a step yields",
+       FigureUnit::Text, llvm::StringRef(Number).rtrim('.').str()});
 }
 
 /// Adds what a prefix cache with room for \p Tokens saves, or for all of them.
@@ -212,6 +243,8 @@ static Figures servedFigures(const EmitRequest &Request,
              Room->Bytes);
   addCapacity(P, Pools, F);
   F.Tables.push_back(servedTable(P, Pools));
+  if (S.Draft)
+    addAccepted(*S.Draft, F);
   const std::optional<Expr> Tokens = Pools.tokens();
   addPrefixHits(S, Tokens ? std::optional(Tokens->value()) : std::nullopt, F);
   addExperts(S, F);
@@ -237,6 +270,13 @@ static bool checkServed(const EmitRequest &Request, const memory::Options &O,
                         DiagnosticEngine &Diags) {
   const ExprScope P = Request.Figures.scope();
   const ServeSpec &V = *P->Spec.Serve;
+  const std::vector<llvm::StringRef> Unknown =
+      P->Spec.Lora ? targetsWithoutLayer(P) : std::vector<llvm::StringRef>();
+  if (!Unknown.empty()) {
+    Diags.report(P->Spec.Lora->Targets.Range, diag::ServeTarget,
+                 Unknown.front());
+    return false;
+  }
   const CachePools Of = poolsOf(P, roomOf(Request, O));
   if (!haveValues(Of)) {
     Diags.report(V.Range, diag::SizeOverflow, "the memory of a stage");

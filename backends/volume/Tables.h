@@ -4,6 +4,7 @@
 // stages and tiers. Private to the backend.
 #pragma once
 
+#include "analysis/CacheTransfer.h"
 #include "analysis/Flows.h"
 #include "backends/figures/Figures.h"
 
@@ -61,5 +62,11 @@ private:
   std::vector<Traffic> Traffics; ///< parallel to the flows
   Traffic All;
 };
+
+/// Returns the transfer between the engine of the job and the one that shares
+/// its requests; empty if none does, and none if it is not counted.
+std::optional<CacheTransfer> transferOf(const EmitRequest &Request);
+/// Appends the transfer of a request.
+void addTransfer(const CacheTransfer &Of, Figures &To);
 
 } // namespace foretrace::volume

@@ -5,6 +5,7 @@
 #include "analysis/Flows.h"
 #include "backends/EmissionOf.h"
 #include "backends/volume/Tables.h"
+#include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -72,6 +73,8 @@ Figures volume::figures(const EmitRequest &Request, const Options &O) {
   Figures F{
       "foretrace.volume/2", Of.named(), Of.tables(), notesOf(Counter, O), {}};
   F.Sizes = std::move(P.Sizes);
+  if (const CacheTransfer T = *transferOf(Request); !T.Stages.empty())
+    addTransfer(T, F);
   return F;
 }
 
@@ -81,6 +84,10 @@ bool volume::check(const EmitRequest &Request, const Options &,
                    DiagnosticEngine &Diags) {
   const Program &P = Request.Program;
   const Located<int64_t> &World = P.Spec.Parallel.World;
+  if (P.Spec.Serve && !transferOf(Request)) {
+    Diags.report(P.Spec.Serve->Range, diag::ServeTransfer, MaxTransfers);
+    return false;
+  }
   __int128 Most = (static_cast<__int128>(1) << 125) / *World / *World / *World;
   for (const Stage &S : P.Stages) {
     __int128 Sum = 0;

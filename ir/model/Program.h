@@ -340,6 +340,12 @@ struct Check {
   }
 };
 
+/// How much an instance of a job that serves caches; set by `workspace`. Nothing
+/// without a device and stated blocks, or where nothing is cached.
+struct CacheCapacity {
+  std::optional<ExprId> Bytes, Blocks, Tokens, Sequences;
+};
+
 /// A whole compilation unit.
 struct Program {
   // Out of line, so that users of this header do not compile them.
@@ -364,6 +370,7 @@ struct Program {
   LayerSequence Layers;
   std::vector<Stage> Stages;
   ir::Schedule Schedule; ///< once Fact::Scheduled holds
+  CacheCapacity Capacity;
 
   Level level() const { return levelOf(Facts); }
 };

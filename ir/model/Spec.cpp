@@ -15,6 +15,21 @@ Spec &Spec::operator=(const Spec &) = default;
 Spec &Spec::operator=(Spec &&) noexcept = default;
 Spec::~Spec() = default;
 
+std::optional<std::vector<int64_t>>
+DraftSpec::acceptances(llvm::StringRef Text) {
+  constexpr int64_t One = 1'000'000;
+  std::vector<int64_t> All;
+  while (!Text.empty()) {
+    const auto [Number, Rest] = Text.split(' ');
+    Text = Rest;
+    int64_t Of;
+    if (Number.getAsInteger(10, Of) || Of < 1 || Of > One)
+      return std::nullopt;
+    All.push_back(Of);
+  }
+  return All;
+}
+
 const Located<FlopRate> &DeviceSpec::peakFor(PrecisionKind P) const {
   if (PeakFlops.isPresent())
     return PeakFlops;

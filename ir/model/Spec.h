@@ -63,6 +63,7 @@ using Bool = bool;
 using Text = std::string;
 using RoutingText = std::string; // ir/model/Routing.h
 using TraceText = std::string;   // ir/model/RequestTrace.h
+using AcceptanceText = std::string; // DraftSpec::acceptances
 
 /// A block of the model: attention, or what is in its place, and a network.
 struct BlockSpec {
@@ -212,7 +213,28 @@ struct RequestsSpec {
 struct ServeSpec {
   std::string Name; ///< `prefill`, `decode`; may be empty
   SourceRange Range; ///< of the section
+  /// Name of the engine of the job to or from which caches move; empty without
+  /// one. It is no part of the text form.
+  std::string Peer;
 #define SERVE_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
+#include "ir/model/Spec.def"
+};
+
+/// Speculation of an engine: how many tokens are proposed, and by what.
+struct DraftSpec {
+  SourceRange Range; ///< of the section
+#define DRAFT_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
+#include "ir/model/Spec.def"
+
+  /// Reads `acceptance`, blanks between millionths; nothing if it is no such
+  /// text.
+  static std::optional<std::vector<int64_t>> acceptances(llvm::StringRef Text);
+};
+
+/// Adapters of low rank that an engine holds beside the weights.
+struct LoraSpec {
+  SourceRange Range; ///< of the section
+#define LORA_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
 #include "ir/model/Spec.def"
 };
 
@@ -341,6 +363,8 @@ struct Spec {
   /// a micro-batch, whose keys `derive` sets in Train.
   std::optional<RequestsSpec> Requests;
   std::optional<ServeSpec> Serve;
+  std::optional<DraftSpec> Draft; ///< of Serve
+  std::optional<LoraSpec> Lora;   ///< of Serve
   CostSpec Cost;
   std::optional<ClusterSpec> Cluster;
   std::vector<EmitSpec> Emits;

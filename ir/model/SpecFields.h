@@ -106,8 +106,8 @@ void visitBlock(BlockT &B, VisitT &&Visit) {
   visitFields(B, Visit);
 }
 
-/// Visits the fields of `model`, `train`, `parallel`, `requests` and `serve`,
-/// except those of blocks.
+/// Visits the fields of `model`, `train`, `parallel`, `requests`, `serve` and
+/// the sections within it, except those of blocks.
 template <typename SpecT, typename VisitT>
 void visitJob(SpecT &S, VisitT &&Visit) {
   visitFields(S.Model, Visit);
@@ -117,6 +117,10 @@ void visitJob(SpecT &S, VisitT &&Visit) {
     visitFields(*S.Requests, Visit);
   if (S.Serve)
     visitFields(*S.Serve, Visit);
+  if (S.Draft)
+    visitFields(*S.Draft, Visit);
+  if (S.Lora)
+    visitFields(*S.Lora, Visit);
 }
 
 } // namespace foretrace::ir

@@ -112,6 +112,8 @@ std::optional<Key> foretrace::ir::findNumber(llvm::StringRef Path) {
   Spec Any;
   Any.Requests.emplace();
   Any.Serve.emplace();
+  Any.Draft.emplace();
+  Any.Lora.emplace();
   std::optional<Key> Found;
   visitNumbers(Any, [&](const FieldRow &Row, Key K, const Located<int64_t> &) {
     if (pathOf(Row) == Path)

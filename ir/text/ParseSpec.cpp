@@ -294,15 +294,19 @@ bool SpecParser::parse() {
                         : fields(S.Requests.emplace());
     if (In.takeWord("serve"))
       return S.Serve ? In.twice(Word, "section") : serve();
+    if (In.takeWord("draft"))
+      return S.Draft ? In.twice(Word, "section") : fields(S.Draft.emplace());
+    if (In.takeWord("lora"))
+      return S.Lora ? In.twice(Word, "section") : fields(S.Lora.emplace());
     if (In.takeWord("cost"))
       return cost();
     if (In.takeWord("cluster"))
       return cluster();
     if (In.takeWord("emit"))
       return emit();
-    return In.expected(
-        "`dim`, `model`, `train`, `parallel`, `requests`, `serve`, `cost`, `cluster`, "
-        "`emit` or `}`");
+    return In.expected("`dim`, `model`, `train`, `parallel`, `requests`, "
+                       "`serve`, `draft`, `lora`, "
+                       "`cost`, `cluster`, `emit` or `}`");
   });
 }
 

@@ -290,6 +290,10 @@ void SpecPrinter::print(const Spec &S) {
     section(*S.Requests, "requests");
   if (S.Serve)
     section(*S.Serve, "serve", S.Serve->Name);
+  if (S.Draft)
+    section(*S.Draft, "draft");
+  if (S.Lora)
+    section(*S.Lora, "lora");
   print(S.Cost);
   if (S.Cluster)
     print(*S.Cluster);

@@ -26,6 +26,7 @@ private:
   void machine();
   void routing();
   void trace();
+  void draft();
   void sizes();
 
   bool isNeeded(Needed By) const;
@@ -108,6 +109,14 @@ void SpecVerifier::trace() {
     Diags.report(S.Requests->From.Range, diag::IrTrace);
 }
 
+/// Checks that the acceptance of proposed tokens can be read.
+void SpecVerifier::draft() {
+  const DraftSpec &D = *S.Draft;
+  need(D, D.Range);
+  if (D.Acceptance.isPresent() && !DraftSpec::acceptances(*D.Acceptance))
+    Diags.report(D.Acceptance.Range, diag::IrAcceptance);
+}
+
 /// Checks sums and products that other code does not check.
 void SpecVerifier::sizes() {
   if (S.Model.layerCount() > ModelSpec::MaxLayers)
@@ -137,6 +146,12 @@ void SpecVerifier::keys() {
   }
   if (S.Serve)
     need(*S.Serve, S.Serve->Range);
+  if ((S.Draft || S.Lora) && !S.Serve)
+    lack("serve", S.Model.Range);
+  if (S.Draft)
+    draft();
+  if (S.Lora)
+    need(*S.Lora, S.Lora->Range);
   machine();
   for (const BlockSpec &B : S.Model.Blocks) {
     need(B, B.Range);

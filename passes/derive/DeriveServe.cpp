@@ -4,6 +4,7 @@
 // that the passes after it see. A step is the forward pass of a micro-batch of
 // one sample, whose tokens are those of the step.
 
+#include "analysis/CacheTransfer.h"
 #include "analysis/DeviceMemory.h"
 #include "ir/model/Spellings.h"
 #include "lang/diagnostics/Lang.h"
@@ -168,17 +169,47 @@ void Deriver::deriveServedTypes() {
     T.DispatchPrecision.derive(TypeKind::FP8Block, V.Exchange.Range);
 }
 
-/// Returns the tokens of a prompt that the cache has; the last one is always
-/// computed.
-Expr Deriver::cachedTokens() {
-  const RequestsSpec &R = *S.Requests;
-  if (!*S.Serve->PrefixCaching)
-    return number(0);
-  constexpr int64_t Millionths = 1'000'000;
-  const Expr Rest = of(R.Input) + of(R.Prefix) * -1;
-  const Expr Rate = R.HitRate.isPresent() ? of(R.HitRate) : number(0);
-  const Expr Hit = of(R.Prefix) + floorDiv(Rest * Rate, number(Millionths));
-  return min(Hit, of(R.Input) + number(-1));
+/// Returns the tokens of a sequence in a step of decode: the last one, and
+/// those that are proposed.
+Expr Deriver::verifiedTokens() {
+  return S.Draft ? of(S.Draft->Tokens) + 1 : number(1);
+}
+
+/// Reports what proposes no tokens.
+void Deriver::checkDraft() {
+  if (!S.Draft)
+    return;
+  const DraftSpec &D = *S.Draft;
+  if (*D.Kind == DraftKind::Mtp && !S.Model.Branch)
+    error(D.Kind.Range, diag::ServeDraftLayers);
+  constexpr int64_t Most = 64; // no engine proposes as many
+  if (!holds(isAtMost(of(D.Tokens), number(Most)), diag::ServeDraftTokens,
+             D.Tokens))
+    error(D.Tokens.Range, diag::ServeDraftTokens, *D.Tokens, Most);
+  const auto Values =
+      static_cast<int64_t>(DraftSpec::acceptances(*D.Acceptance)->size());
+  if (Values == 1 || // of all tokens
+      holds(combine(ExprOp::Equal, of(D.Tokens), number(Values)),
+            diag::ServeDraftLength, D.Tokens))
+    return;
+  DiagnosticBuilder B =
+      error(D.Acceptance.Range, diag::ServeDraftLength, Values, *D.Tokens);
+  if (D.Tokens.isStated())
+    B.fix(D.Tokens.Range, llvm::Twine(Values));
+}
+
+/// Prediction layers are held, but their passes are no part of the step that
+/// verifies.
+void Deriver::dropBranch() {
+  ModelSpec &M = S.Model;
+  if (!M.Branch || *S.Serve->Step == StepKind::Largest)
+    return;
+  const unsigned Block = M.Branch->Block;
+  M.Branch.reset();
+  M.Blocks.erase(M.Blocks.begin() + Block);
+  for (LayerRun &R : M.Layers)
+    for (LayerRun::Item &I : R.Items)
+      I.Block -= I.Block > Block;
 }
 
 /// Sets the tokens of the step, of one attention replica.
@@ -191,15 +222,17 @@ void Deriver::deriveStep() {
   Expr Tokens = of(V.MaxBatchTokens), Sequences = number(1), Context = Tokens;
   SourceRange From = V.MaxBatchTokens.Range;
   if (*V.Step == StepKind::Prefill) {
-    Tokens = of(R.Input) + cachedTokens() * -1;
+    Tokens = of(R.Input) + cachedTokens(Program) * -1;
     Context = of(R.Input);
     From = R.Input.Range;
   } else if (*V.Step == StepKind::Decode) {
-    Tokens = number(1);
+    Tokens = verifiedTokens();
     Sequences =
         min(ceilDiv(of(R.Concurrency), of(V.Replicas) * of(S.Parallel.Dp)),
             of(V.MaxSequences));
     Context = of(R.Input) + floorDiv(of(R.Output), number(2));
+    if (S.Draft)
+      Context = max(Context, Tokens);
     From = R.Concurrency.Range;
   }
   define(T.Sequence, Tokens, From, "sequence");
@@ -234,9 +267,13 @@ void Deriver::deriveServe() {
     define(V.MaxBatchTokens,
            min(number(D.MaxBatchTokens), Sequences * of(V.MaxLength)),
            V.Engine.Range, "max_batch_tokens");
-  if (!V.MaxSequences.isPresent()) // each has a token in a step
-    define(V.MaxSequences, min(Sequences, of(V.MaxBatchTokens)), V.Engine.Range,
-           "max_sequences");
+  if (!V.MaxSequences.isPresent()) // each has its tokens in a step
+    define(V.MaxSequences,
+           S.Draft ? max(min(Sequences,
+                             floorDiv(of(V.MaxBatchTokens), verifiedTokens())),
+                         number(1))
+                   : min(Sequences, of(V.MaxBatchTokens)),
+           V.Engine.Range, "max_sequences");
   if (!V.MemoryFraction.isPresent())
     define(V.MemoryFraction, memoryFraction(), V.Engine.Range,
            "memory_fraction");
@@ -264,6 +301,8 @@ void Deriver::deriveServe() {
   if (!V.Step.isPresent())
     V.Step.derive(V.Name == "prefill" ? StepKind::Prefill : StepKind::Decode,
                   V.Range);
+  checkDraft();
+  dropBranch();
   deriveServedTypes();
 }
 

@@ -141,7 +141,9 @@ private:
   void deriveStep();
   ir::Expr sglangFraction();
   ir::Expr memoryFraction();
-  ir::Expr cachedTokens();
+  ir::Expr verifiedTokens();
+  void checkDraft();
+  void dropBranch();
   ir::Expr expertTp();
   void checkServe();
   void checkInstance();

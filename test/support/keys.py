@@ -50,7 +50,7 @@ def section_tables(root):
         section, _, key = row["key"].partition(".")
         # Other keys of `block` are those of experts.
         name = "Moe" if section == "block" and row["key"] not in fields else section.title()
-        if key != "kind":  # stands after the keyword
+        if row["key"] != "cost.kind":  # stands after the keyword
             rows.setdefault(name, []).append(
                 (f"`{key}`", row["value"], row["default"].replace("unset", ""), row["meaning"]))
     return {name: table(("key", "value", "default", "meaning"), of) for name, of in rows.items()}

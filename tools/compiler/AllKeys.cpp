@@ -31,7 +31,10 @@ cluster {
 )";
 static constexpr char Serving[] = R"(
 requests { input = 32  output = 32 }
-serve { }
+serve {
+  draft { kind = ngram  acceptance = 0.5 }
+  lora { slots = 1  rank = 8 }
+}
 parallel { world = 1 }
 )";
 
@@ -47,6 +50,8 @@ std::vector<KeyEntry> allKeys() {
   ir::Spec Served = SpecOf(Serving);
   Keys.Requests = std::move(Served.Requests);
   Keys.Serve = std::move(Served.Serve);
+  Keys.Draft = std::move(Served.Draft);
+  Keys.Lora = std::move(Served.Lora);
   return listKeys(Keys);
 }
 

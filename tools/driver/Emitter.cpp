@@ -2,6 +2,7 @@
 #include "tools/driver/Emitter.h"
 #include "analysis/Figures.h"
 #include "backends/Backends.h"
+#include "ir/model/Spellings.h"
 #include "ir/verify/Verify.h"
 #include "lang/NumberText.h"
 #include "lang/diagnostics/Backends.h"
@@ -95,6 +96,46 @@ static Error writeBlock(const Emission &Block, const EmitRequest &Request,
   return Block.emitFigures(Request, *F, Files);
 }
 
+/// Returns the job about the engine that shares requests with that of \p S;
+/// null if none does.
+CompiledJob *Emitter::peerOf(const ir::Spec &S) {
+  if (!Peer && S.Serve && !S.Serve->Peer.empty() && Options.ReadPool)
+    Peer = &Options.ReadPool(S.Serve->Peer, Diags.cloneEmpty());
+  return Peer;
+}
+
+/// Returns the program of the other engine; null after an error.
+const ir::Program *Emitter::compilePeer(CompiledJob &Peer, ir::FactSet Needs) {
+  const ir::Program *P = Peer.program(Needs);
+  Diags.take(Peer.engine());
+  return P;
+}
+
+/// Reports values that engines which exchange caches must have in common.
+bool Emitter::checkPeer(const ir::Spec &S) {
+  CompiledJob *Other = peerOf(S);
+  if (!Other)
+    return true;
+  const ir::Program *P = compilePeer(*Other, {ir::Fact::Complete});
+  if (!P)
+    return false;
+  const ir::ServeSpec &Own = *S.Serve, &Its = *P->Spec.Serve;
+  bool IsSame = true;
+  auto Compare = [&](llvm::StringRef Key, const auto &A, const auto &B) {
+    if (*A == *B)
+      return;
+    IsSame = false;
+    DiagnosticBuilder D = Diags.report(A.Range.isValid() ? A.Range : Own.Range,
+                                       diag::TransferKinds, Key, ir::spell(*A),
+                                       Own.Name, ir::spell(*B), Its.Name);
+    if (A.isStated())
+      D.fix(A.Range, ir::spell(*B));
+  };
+  Compare("kv_precision", Own.KvPrecision, Its.KvPrecision);
+  Compare("block", Own.Block, Its.Block);
+  return IsSame;
+}
+
 void Emitter::write(const ir::Program &P, const Backend &Format,
                     const Emission &Block, const ir::EmitSpec &Emit) {
   const unsigned ErrorsBefore = Diags.errorCount();
@@ -104,11 +145,18 @@ void Emitter::write(const ir::Program &P, const Backend &Format,
   ir::ExprOverlay Sizes(P);
   JobFigures Figures(Sizes, Validity::ThisJob);
   EmitRequest Request{P, Figures, Emit, Options.Stem, Where, &Sources};
+  const auto Peer = [&] {
+    CompiledJob *Other = peerOf(P.Spec);
+    return Other ? compilePeer(*Other, Block.needs()) : nullptr;
+  };
+  Request.Peer = Peer;
   if (Options.ListFitting)
     Request.ListFitting = Options.ListFitting;
   if (Options.To.Stream.empty())
     Request.MaxBytes = Options.Writing.MaxBytes;
-  if (!Block.check(Request, Diags) || Diags.errorCount() != ErrorsBefore)
+  IsIllegal |= !checkPeer(P.Spec);
+  if (IsIllegal || !Block.check(Request, Diags) ||
+      Diags.errorCount() != ErrorsBefore)
     return;
   const size_t FilesBefore = Outputs.files().size();
   if (!Options.IsApart)

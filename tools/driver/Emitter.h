@@ -40,6 +40,9 @@ struct EmitterOptions {
   /// with which an iteration is shorter; may be empty.
   std::function<FigureTable(int64_t Room)> ListFitting;
   std::function<FigureTable()> ListFaster;
+  /// Reads the job about another of its engines; may be empty.
+  std::function<CompiledJob &(llvm::StringRef Pool, DiagnosticEngine Diags)>
+      ReadPool;
 };
 
 /// Emits blocks of one run, one after the other. Everything wrong is in the
@@ -68,6 +71,9 @@ private:
                                               const ir::EmitSpec &Emit);
   std::optional<ir::Program> establishLargest(CompiledJob &Job,
                                               ir::FactSet Needs);
+  CompiledJob *peerOf(const ir::Spec &S);
+  const ir::Program *compilePeer(CompiledJob &Peer, ir::FactSet Needs);
+  bool checkPeer(const ir::Spec &S);
   void write(const ir::Program &P, const Backend &Format, const Emission &Block,
              const ir::EmitSpec &Emit);
   void showCommand(const Emission &Block, const EmitRequest &Request,
@@ -78,6 +84,7 @@ private:
   FileOutputs Outputs;
   std::string Durations; ///< source of the files' durations, if not measured
   DiagnosticEngine &Diags;
+  CompiledJob *Peer = nullptr; ///< once it was read
   bool IsIllegal = false; ///< the job; its errors have been reported
 };
 

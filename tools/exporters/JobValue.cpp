@@ -144,6 +144,10 @@ static void addServing(const ir::Spec &S, SourceFiles &Sources,
   To.push_back({{"serve", S.Serve->Range},
                 ForeignValue::of(std::move(Stated), S.Serve->Range)});
   To.push_back({{"requests", S.Requests->Range}, sectionOf(*S.Requests)});
+  if (S.Draft)
+    To.push_back({{"draft", S.Draft->Range}, sectionOf(*S.Draft)});
+  if (S.Lora)
+    To.push_back({{"lora", S.Lora->Range}, sectionOf(*S.Lora)});
   if (std::optional<ForeignValue> Library = libraryOf(S.Model, Sources, Diags))
     To.push_back({{"library", S.Model.Range}, std::move(*Library)});
 }

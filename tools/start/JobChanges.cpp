@@ -361,6 +361,12 @@ driver::EmitterOptions offerChanges(Compiler &Session, StringRef Path,
     Job.Path = "<stdin>";
   driver::EmitterOptions To;
   To.ListFitting = [Job](int64_t Room) { return tableOfFitting(Job, Room); };
+  To.ReadPool = [&Session, Path = Path.str(), Reading](
+                    StringRef Pool, DiagnosticEngine Diags) -> CompiledJob & {
+    FrontendOptions Options = Reading;
+    Options.Pool = Pool;
+    return Session.read(Path, std::move(Options), std::move(Diags));
+  };
   To.ListFaster = [Job = std::move(Job)] { return tableOfFaster(Job); };
   return To;
 }

@@ -18,9 +18,9 @@ let s:values = split('
       \ dualpipe_v estimate file flex flops forward fp16 fp32 fp8 fp8_block fp8_ds_mla full
       \ fully_connected fused geglu gelu generic global_aux_loss gpipe head interleaved
       \ interleaved_1f1b interleaved_zb l2 largest layernorm layernorm_no_bias learned local
-      \ looped_bfs megatron megatron_fsdp memory module_count muon mxfp4 mxfp8 native none nvfp4
-      \ offline one_f_one_b op p2p parameters post pre precision_aware prefill profile relu ring
-      \ rmsnorm roofline rope same_vendor sandwich selective seq_aux_loss server sgd sglang
+      \ looped_bfs megatron megatron_fsdp memory module_count mtp muon mxfp4 mxfp8 native ngram none
+      \ nvfp4 offline one_f_one_b op p2p parameters post pre precision_aware prefill profile relu
+      \ ring rmsnorm roofline rope same_vendor sandwich selective seq_aux_loss server sgd sglang
       \ squared_relu swiglu switch te torch torch_fsdp1 tp_cp_ep_dp_pp tp_cp_ep_pp_dp
       \ transformer_engine trtllm uncosted unfused uniform vllm xielu zb_h1 zbv')
 
