@@ -40,9 +40,8 @@ bool CachePools::areEqual(std::optional<Expr> A, std::optional<Expr> B) {
   return ExprId(*A) == ExprId(*B) || decide(equal(*A, *B)) == 1;
 }
 
-/// Returns the layers of each block that leave something.
-std::vector<CachePools::LayerCache> CachePools::findCaches() {
-  std::vector<LayerCache> All;
+/// Finds the layers that leave something.
+void CachePools::findCaches() {
   for (const auto &[Index, B] : llvm::enumerate(P->Blocks)) {
     const Expr None = numberOf(P, 0);
     LayerCache Of{static_cast<unsigned>(Index), std::nullopt, None, None};
@@ -63,14 +62,13 @@ std::vector<CachePools::LayerCache> CachePools::findCaches() {
         Of.Limit = P.at(O.Stated);
     }
     if (Keeps)
-      All.push_back(Of);
+      Caches.push_back(Of);
   }
-  return All;
 }
 
 /// Sets the groups of the model. Without a hybrid cache layers with a limit
 /// have blocks like the others.
-void CachePools::findGroups(llvm::ArrayRef<LayerCache> Caches) {
+void CachePools::findGroups() {
   const bool IsHybrid = *P->Spec.Serve->HybridCache;
   LayerCounts All;
   addLayers(P->Layers, 1, All);
@@ -203,7 +201,7 @@ Expr CachePools::blocksNeeded() const {
 
 /// Tables of blocks are those of the whole model, and a page has the most
 /// layers of a table that the stage has.
-CachePool CachePools::poolOf(const Stage &S, llvm::ArrayRef<LayerCache> Caches,
+CachePool CachePools::poolOf(const Stage &S,
                              std::optional<int64_t> Memory) const {
   const Expr None = numberOf(P, 0);
   const LayerCounts Counts = layersByBlock(S);
@@ -246,11 +244,11 @@ CachePool CachePools::poolOf(const Stage &S, llvm::ArrayRef<LayerCache> Caches,
 
 CachePools::CachePools(ExprScope P, std::optional<int64_t> Memory)
     : P(P), DoPagesDivide(numberOf(P, 1)) {
-  const std::vector<LayerCache> Caches = findCaches();
-  findGroups(Caches);
+  findCaches();
+  findGroups();
   setPages();
   for (const Stage &S : P->Stages)
-    Stages.push_back(poolOf(S, Caches, Memory));
+    Stages.push_back(poolOf(S, Memory));
 }
 
 std::optional<Expr>

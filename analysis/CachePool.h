@@ -29,12 +29,21 @@ struct CachePool {
   std::optional<ir::Expr> Needed; ///< blocks of input + output tokens
 };
 
+/// What a layer of one block caches on a rank.
+struct LayerCache {
+  unsigned Block;
+  std::optional<ir::Expr> Limit; ///< tokens that it keeps; none: all
+  ir::Expr OfToken, OfSequence;  ///< bytes; of states, whatever the length
+};
+
 /// Pools of the stages of a program of the largest step.
 class CachePools {
 public:
   /// For devices with \p Memory bytes, if that is known.
   CachePools(ir::ExprScope P, std::optional<int64_t> Memory);
 
+  /// Returns the layers that leave something, by block.
+  llvm::ArrayRef<LayerCache> layers() const { return Caches; }
   /// Returns them in the order of Program::Stages.
   llvm::ArrayRef<CachePool> stages() const { return Stages; }
   // Of an instance: the stage with the least. None without blocks.
@@ -55,12 +64,6 @@ public:
   llvm::ArrayRef<ir::Expr> decisions() const { return Decisions; }
 
 private:
-  /// What a layer of one block caches on a rank.
-  struct LayerCache {
-    unsigned Block;
-    std::optional<ir::Expr> Limit; ///< tokens that it keeps; none: all
-    ir::Expr OfToken, OfSequence;  ///< bytes; of states, whatever the length
-  };
   /// Layers of the model whose blocks an engine manages alike: tokens or
   /// states.
   struct Group {
@@ -71,19 +74,19 @@ private:
 
   int64_t decide(ir::Expr Of);
   bool areEqual(std::optional<ir::Expr> A, std::optional<ir::Expr> B);
-  std::vector<LayerCache> findCaches();
-  void findGroups(llvm::ArrayRef<LayerCache> Caches);
+  void findCaches();
+  void findGroups();
   void setPages();
   int64_t tablesOf(const Group &G) const;
   ir::Expr partOf(ir::Expr Bytes) const;
   ir::Expr roomOf(const ir::Stage &S, int64_t Memory) const;
   ir::Expr blocksNeeded() const;
-  CachePool poolOf(const ir::Stage &S, llvm::ArrayRef<LayerCache> Caches,
-                   std::optional<int64_t> Memory) const;
+  CachePool poolOf(const ir::Stage &S, std::optional<int64_t> Memory) const;
   std::optional<ir::Expr>
   leastOf(std::optional<ir::Expr> CachePool::*Number) const;
 
   ir::ExprScope P;
+  std::vector<LayerCache> Caches;
   std::vector<Group> Groups;
   int64_t GroupSize = 0; ///< layers that share a table of blocks
   bool IsAlike = true;

@@ -128,7 +128,8 @@ void RowMaker::refuse(SourceRange Range, const llvm::Twine &What) {
 void RowMaker::findKept() {
   ExprOverlay Sizes(P);
   const int64_t Context = *P.Spec.Serve->Context;
-  for (const LayerCache &Of : cachesOf(Sizes)) {
+  const CachePools Pools(Sizes, std::nullopt);
+  for (const LayerCache &Of : Pools.layers()) {
     const Block &B = *std::next(P.Blocks.begin(), Of.Block);
     const Op *Before = nullptr, *After = nullptr;
     for (const Op &O : B.Ops) {
@@ -138,7 +139,7 @@ void RowMaker::findKept() {
         Before = &O;
     }
     const int64_t Tokens =
-        Of.Limit == 0 ? Context : std::min(Of.Limit, Context);
+        Of.Limit ? std::min(Of.Limit->value(), Context) : Context;
     const Bytes Size =
         Bytes(Of.OfToken.value()) * Tokens + Bytes(Of.OfSequence.value());
     KeptBytes[&B] = {After, Size * *P.Spec.Train.MicroBatch};
