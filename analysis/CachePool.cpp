@@ -265,8 +265,13 @@ std::optional<Expr> CachePools::sequences() const {
   bool IsKnown = P->Spec.Serve->Blocks.isPresent();
   for (const CachePool &Pool : Stages) {
     IsKnown |= Pool.Room.has_value();
-    if (Pool.Blocks)
-      Most = min(Most, floorDiv(*Pool.Blocks, *Pool.Needed));
+    if (!Pool.Blocks)
+      continue;
+    // Stated blocks may be more than there is room for.
+    const Expr Blocks =
+        Pool.Room ? min(*Pool.Blocks, floorDiv(*Pool.Room, *Pool.Page))
+                  : *Pool.Blocks;
+    Most = min(Most, floorDiv(Blocks, *Pool.Needed));
   }
   return IsKnown ? std::optional(Most) : std::nullopt;
 }

@@ -9,6 +9,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <algorithm>
+#include <cmath>
 
 using namespace foretrace;
 using namespace foretrace::ir;

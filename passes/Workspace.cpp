@@ -2,9 +2,11 @@
 //
 // workspace: what the largest step of a job that serves needs besides weights.
 
+#include "analysis/AdapterMemory.h"
 #include "analysis/CachePool.h"
 #include "analysis/DeviceMemory.h"
 #include "ir/model/Spellings.h"
+#include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Passes.h"
 #include "passes/PassManager.h"
@@ -40,8 +42,9 @@ static std::optional<Program> compileLargest(Program &P,
   return IsLegal ? std::optional(std::move(Largest)) : std::nullopt;
 }
 
-/// Returns whether blocks of the cache are as an engine has them; reports if
-/// they are not. \p Of is the largest step of \p P.
+/// Returns whether adapters are of layers that there are, and blocks of the
+/// cache as an engine has them; reports if not. \p Of is the largest step of \p
+/// P.
 static bool checkPools(const CachePools &Pools, const Program &Of, Program &P,
                        DiagnosticEngine &Diags) {
   const ServeSpec &V = *P.Spec.Serve;
@@ -51,6 +54,15 @@ static bool checkPools(const CachePools &Pools, const Program &Of, Program &P,
   };
   for (const Expr E : Pools.decisions())
     Add(Check::Kind::Decision, E);
+  if (P.Spec.Lora)
+    if (const std::vector<llvm::StringRef> Unknown = targetsWithoutLayer(Of);
+        !Unknown.empty()) {
+      P.Checks.push_back(
+          {Check::Kind::Condition, P.Sizes.constant(0), 0, diag::ServeTarget});
+      Diags.report(P.Spec.Lora->Targets.Range, diag::ServeTarget,
+                   Unknown.front());
+      return false;
+    }
   const bool HasRule =
       *V.Engine == EngineKind::VLLM || *V.Engine == EngineKind::Generic;
   if (!Pools.isAlike() && !HasRule) {
@@ -66,7 +78,8 @@ static bool checkPools(const CachePools &Pools, const Program &Of, Program &P,
   return false;
 }
 
-/// Sets what the largest step needs on each stage, and what the cache has.
+/// Sets what a rank of each stage holds and the largest step needs, and what
+/// the cache has.
 static void takeSizes(ExprScope Of, const CachePools &Pools, Program &P) {
   auto Take = [&](Expr E) {
     return &P.Sizes == &Of.Sizes ? ExprId(E)
@@ -75,11 +88,15 @@ static void takeSizes(ExprScope Of, const CachePools &Pools, Program &P) {
   };
   for (Stage &S : P.Stages) {
     // With prediction layers stages are alike that are not without them.
-    Expr Most = numberOf(Of, 0);
+    Expr Most = numberOf(Of, 0), Weights = Most;
     for (const Stage &Same : Of->Stages)
-      if (Same.First < S.First + S.Count && S.First < Same.First + Same.Count)
+      if (Same.First < S.First + S.Count && S.First < Same.First + Same.Count) {
         Most = max(Most, workspaceOf(Of, Same));
+        Weights = max(Weights, Of.at(Same.Totals.Weights));
+      }
     S.Totals.Workspace = {Take(Most)};
+    if (&P != &*Of)
+      S.Totals.Weights = {Take(Weights)};
   }
   auto TakeIf = [&](std::optional<Expr> E) {
     return E ? std::optional(Take(*E)) : std::nullopt;

@@ -270,13 +270,6 @@ static bool checkServed(const EmitRequest &Request, const memory::Options &O,
                         DiagnosticEngine &Diags) {
   const ExprScope P = Request.Figures.scope();
   const ServeSpec &V = *P->Spec.Serve;
-  const std::vector<llvm::StringRef> Unknown =
-      P->Spec.Lora ? targetsWithoutLayer(P) : std::vector<llvm::StringRef>();
-  if (!Unknown.empty()) {
-    Diags.report(P->Spec.Lora->Targets.Range, diag::ServeTarget,
-                 Unknown.front());
-    return false;
-  }
   const CachePools Of = poolsOf(P, roomOf(Request, O));
   if (!haveValues(Of)) {
     Diags.report(V.Range, diag::SizeOverflow, "the memory of a stage");

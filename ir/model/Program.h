@@ -340,8 +340,8 @@ struct Check {
   }
 };
 
-/// How much an instance of a job that serves caches; set by `workspace`. Nothing
-/// without a device and stated blocks, or where nothing is cached.
+/// How much an instance of a job that serves caches; set by `workspace`.
+/// Nothing without a device and stated blocks, or where nothing is cached.
 struct CacheCapacity {
   std::optional<ExprId> Bytes, Blocks, Tokens, Sequences;
 };

@@ -111,7 +111,9 @@ static bool compile(Program &P, DiagnosticEngine &Diags) {
 static std::vector<ExprId> figuresOf(const Program &P) {
   std::vector<ExprId> Out;
   for (const Stage &S : P.Stages) {
-#define STAGE_TOTAL(MEMBER, ...) Out.push_back(S.Totals.MEMBER.Id);
+#define STAGE_TOTAL(MEMBER, ...)                                               \
+  if (S.Totals.MEMBER.Id.isValid()) /* of a job that serves, or trains */       \
+    Out.push_back(S.Totals.MEMBER.Id);
 #include "ir/model/Totals.def"
     for (const GroupBytes &G : S.Totals.Messages)
       Out.push_back(G.Size.Id);

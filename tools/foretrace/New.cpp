@@ -61,6 +61,19 @@ static NewOption<bool> Force("force", "",
                              "Replace the file of -o if there is one",
                              outputCategory());
 
+/// Reports what --serve does not take.
+static std::optional<ExitCode> refuseEngine() {
+  if (ServeOption.empty())
+    return std::nullopt;
+  if (!ir::findSpelling<ir::EngineKind>(ServeOption))
+    return usageError("new: --serve takes one of " +
+                      join(ir::getSpellings<ir::EngineKind>(), ", "));
+  if (WhyOption || GoalOption.getNumOccurrences() || !MegatronFile.empty())
+    return usageError(
+        "new: --why, --for and --megatron are of jobs that train");
+  return std::nullopt;
+}
+
 ExitCode runNew() {
   if (ModelOption.empty() + Config.empty() + MegatronFile.empty() != 2)
     return usageError("new: expected one of --model, --hf and --megatron, for "
@@ -68,13 +81,8 @@ ExitCode runNew() {
                       "--cluster=h100 --world=64`");
   if (WorldSize.getNumOccurrences() != 0 && WorldSize <= 0)
     return usageError("new: --world takes a positive number");
-  if (!ServeOption.empty() && !ir::findSpelling<ir::EngineKind>(ServeOption))
-    return usageError("new: --serve takes one of " +
-                      join(ir::getSpellings<ir::EngineKind>(), ", "));
-  if (!ServeOption.empty() &&
-      (WhyOption || GoalOption.getNumOccurrences() || !MegatronFile.empty()))
-    return usageError(
-        "new: --why, --for and --megatron are of jobs that train");
+  if (const std::optional<ExitCode> Code = refuseEngine())
+    return *Code;
   if (!Force && !isStream(NewOutput) && sys::fs::exists(NewOutput))
     return usageError("new: `" + NewOutput +
                       "` exists; use --force to replace it");

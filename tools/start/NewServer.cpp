@@ -16,7 +16,9 @@ namespace foretrace::start {
 
 /// Returns layouts of \p World ranks with \p Pp stages: tp stays within
 /// \p Domain ranks, as vLLM's guide says (docs/serving/parallelism_scaling.md).
-static LayoutAxes axesOfServer(int64_t World, int64_t Pp, int64_t Domain) {
+/// Keys of \p Stated do not vary.
+static LayoutAxes axesOfServer(int64_t World, int64_t Pp, int64_t Domain,
+                               ArrayRef<std::string> Stated) {
   LayoutAxes Axes;
   auto Add = [&](StringRef Key, int64_t First, int64_t Last) {
     LayoutAxes::Number N{Key.str(), {}, {}};
@@ -29,6 +31,10 @@ static LayoutAxes axesOfServer(int64_t World, int64_t Pp, int64_t Domain) {
   Add("parallel.pp", Pp, Pp);
   Add("parallel.tp", 1, std::min(World, Domain));
   Add("parallel.ep", 1, World);
+  erase_if(Axes.Numbers, [&](const LayoutAxes::Number &N) {
+    return any_of(Stated,
+                  [&](StringRef O) { return O.split('=').first == N.Key; });
+  });
   return Axes;
 }
 
@@ -93,6 +99,10 @@ Expected<NewJob> Draft::finishServer(const RegionResult &Of, int64_t World) {
       *Spec.Requests->Concurrency,
       JobFigures(Sizes, Validity::ThisJob).of(FigureId::Sequences)->value(),
       describe(Best.Goal, FigureUnit::Bytes));
+  // Models with pictures have no step of decode.
+  Compiler Plain;
+  if (!Plain.compile(R.Path, serverText(Best, World, "")).program())
+    R.Overrides.push_back("serve.step=largest");
   NewJob Out{serverText(Best, World, Reason), ""};
   if (std::optional<std::string> Styled = formatText(Out.Text))
     Out.Text = std::move(*Styled);
@@ -105,13 +115,23 @@ Expected<NewJob> Draft::makeServer() {
   if (!Machine || !deviceMemoryOf(Machine->Device))
     return createStringError("new --serve: expected --cluster, of devices "
                              "whose memory is known");
-  const std::string Room =
-      "sequences * parallel.dp * serve.replicas >= requests.concurrency";
+  const std::string Room = "sequences * parallel.dp >= requests.concurrency";
+  if (any_of(R.Overrides,
+             [](StringRef O) { return O.starts_with("serve.replicas="); }))
+    return createStringError("new --serve: looks for one instance; set "
+                             "`serve.replicas` in the job that is written");
+  std::vector<int64_t> Worlds;
+  for (int64_t World = 1; World < R.World; World *= 2)
+    Worlds.push_back(World);
+  Worlds.push_back(R.World);
   std::string Why;
-  for (int64_t World = 1; World <= R.World; World *= 2)
-    for (int64_t Pp = 1; Pp <= World; Pp *= 2) {
+  for (const int64_t World : Worlds)
+    for (int64_t Pp = 1; Pp <= World; ++Pp) {
+      if (World % Pp != 0)
+        continue;
       const OpenJob Job = openServer(World);
-      const LayoutAxes Axes = axesOfServer(World, Pp, Machine->domainSize());
+      const LayoutAxes Axes =
+          axesOfServer(World, Pp, Machine->domainSize(), R.Overrides);
       Expected<RegionResult> Found =
           LayoutSweep{Job, Axes, Room, "messages"}.run({}, true);
       if (!Found && Pp != 1)
@@ -123,7 +143,8 @@ Expected<NewJob> Draft::makeServer() {
       else
         Why =
             "no layout has room for the requests at once; use more devices, a "
-            "smaller `requests.concurrency` or `serve.kv_precision=fp8`";
+            "smaller `requests.concurrency`, a larger `serve.max_sequences` or "
+            "`serve.kv_precision=fp8`";
     }
   return createStringError(
       formatv("`{0}` on up to {1} devices: {2}", R.Model, R.World, Why));

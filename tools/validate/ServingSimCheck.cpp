@@ -165,7 +165,7 @@ void ServingSimReader::finish() {
     Out.report(At, diag::ServingSimRows, Declared, Rows);
   if (IsInExperts)
     Out.report(At, diag::ServingSimExperts);
-  if (!Boundaries.empty() && Boundaries.back() + Moves >= Rows)
+  if (!Boundaries.empty() && Boundaries.back() >= Rows - std::min(Moves, Rows))
     Out.report({At.Path, 1, {}}, diag::ServingSimHeader,
                "`pp_stage_boundaries:` below " + std::to_string(Rows - Moves),
                Boundaries.back());
