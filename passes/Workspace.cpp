@@ -88,15 +88,16 @@ static void takeSizes(ExprScope Of, const CachePools &Pools, Program &P) {
   };
   for (Stage &S : P.Stages) {
     // With prediction layers stages are alike that are not without them.
-    Expr Most = numberOf(Of, 0), Weights = Most;
+    std::optional<Expr> Most, Weights;
     for (const Stage &Same : Of->Stages)
       if (Same.First < S.First + S.Count && S.First < Same.First + Same.Count) {
-        Most = max(Most, workspaceOf(Of, Same));
-        Weights = max(Weights, Of.at(Same.Totals.Weights));
+        const Expr Needed = workspaceOf(Of, Same),
+                   Held = Of.at(Same.Totals.Weights);
+        Most = Most ? max(*Most, Needed) : Needed;
+        Weights = Weights ? max(*Weights, Held) : Held;
       }
-    S.Totals.Workspace = {Take(Most)};
-    if (&P != &*Of)
-      S.Totals.Weights = {Take(Weights)};
+    S.Totals.Workspace = {Take(*Most)};
+    S.Totals.Weights = {Take(*Weights)};
   }
   auto TakeIf = [&](std::optional<Expr> E) {
     return E ? std::optional(Take(*E)) : std::nullopt;

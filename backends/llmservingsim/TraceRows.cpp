@@ -268,11 +268,11 @@ void RowMaker::stage(int64_t Number) {
 /// The last row hands back a word of each sequence. The IR has no op for the
 /// choice of it, so it takes no time.
 void RowMaker::sample() {
-  constexpr int64_t BytesOfWord = 4;
+  const Bytes Words = Bytes(4) * *P.Spec.Train.MicroBatch;
   StepRow Row;
   Row.Name = "sampler";
   Row.Input = Last ? Last->Output : 0;
-  Row.Output = BytesOfWord * *P.Spec.Train.MicroBatch;
+  Row.Output = Words.value(); // less than the logits, which have a size
   put(std::move(Row));
   flush();
 }

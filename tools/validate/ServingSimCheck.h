@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What LLMServingSim's converter would not take, or take for something else, in
-// the trace of a step.
+// Checks the trace of a step for lines that LLMServingSim's converter rejects or
+// silently misreads.
 #pragma once
 
 #include "tools/validate/Findings.h"
