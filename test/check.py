@@ -24,7 +24,7 @@ SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIT = "/usr/lib/llvm-19/build/utils/lit/lit.py"
 # More than cores: some tests wait for others' programs.
 WORKERS = os.cpu_count() * 3 // 2
-SAMPLE = 3  # of tests with sanitizers, one in so many runs
+SAMPLE = 8  # of tests with sanitizers, one in so many runs
 PASSED = {"PASS", "XFAIL", "FLAKYPASS"}
 SKIPPED = {"UNSUPPORTED", "SKIPPED", "EXCLUDED"}
 

@@ -45,12 +45,17 @@ void watch(function_ref<std::vector<std::string>()> Run) {
     // Stamps from before the run, so that a change during it is not missed.
     for (auto &Each : Seen)
       Each.second = stampOf(Each.first());
+    const auto Start = std::chrono::system_clock::now();
     const std::vector<std::string> Files = Run();
     outs().flush();
     if (Files.empty())
       return;
-    for (const std::string &Path : Files)
-      Seen.try_emplace(Path, stampOf(Path));
+    for (const std::string &Path : Files) {
+      std::optional<FileStamp> New = stampOf(Path);
+      if (New && New->Modified >= Start)
+        New.reset(); // it may have changed after it was read
+      Seen.try_emplace(Path, New);
+    }
     const auto IsChanged = [&](const std::string &Path) {
       const std::optional<FileStamp> Now = stampOf(Path);
       return Now && !(Now == Seen[Path]);
