@@ -228,7 +228,7 @@ CachePool CachePools::poolOf(const Stage &S,
     Layers = max(Layers, ceilDiv(OnStage, numberOf(P, tablesOf(G))));
     Tables += tablesOf(G);
   }
-  if (Layers.isConstant(0))
+  if (Layers.isConstant(0) || !hasRule())
     return Pool;
   Pool.Page = IsAlike ? OfToken * *Block : *PageOfLayer * Layers;
   Pool.Needed = blocksNeeded();
@@ -260,7 +260,14 @@ CachePools::leastOf(std::optional<Expr> CachePool::*Number) const {
   return Least;
 }
 
+bool CachePools::hasRule() const {
+  const EngineKind Engine = *P->Spec.Serve->Engine;
+  return IsAlike || Engine == EngineKind::VLLM || Engine == EngineKind::Generic;
+}
+
 std::optional<Expr> CachePools::sequences() const {
+  if (!hasRule())
+    return std::nullopt;
   Expr Most = exprOf(P, P->Spec.Serve->MaxSequences);
   bool IsKnown = P->Spec.Serve->Blocks.isPresent();
   for (const CachePool &Pool : Stages) {

@@ -55,8 +55,9 @@ public:
   std::optional<ir::Expr> sequences() const;
   /// Tokens of a block of full attention, if there is any.
   std::optional<ir::Expr> block() const { return Block; }
-  /// Whether all layers keep all tokens.
-  bool isAlike() const { return IsAlike; }
+  /// Returns whether it is known how the engine divides its pool. If not, no
+  /// stage has blocks.
+  bool hasRule() const;
   /// 1 if pages are whole numbers of tokens, else 0.
   ir::Expr doPagesDivide() const { return DoPagesDivide; }
   /// Numbers that decide which layers share a table of blocks: jobs in which

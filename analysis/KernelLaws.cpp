@@ -7,6 +7,8 @@ using namespace foretrace;
 using namespace foretrace::ir;
 
 using Number = KernelParameterId;
+using std::exp2;
+using std::log2;
 using std::max;
 using std::sqrt;
 
@@ -65,7 +67,7 @@ namespace {
 
 /// The parameters of products of one type.
 struct ProductLaw {
-  Number Efficiency, Memory, Start, K0, Sustained;
+  Number Efficiency, Memory, Start, K0, Tiles, Sustained;
 };
 
 } // namespace
@@ -73,11 +75,11 @@ struct ProductLaw {
 static const ProductLaw &lawOf(ElementType Operand) {
   static constexpr ProductLaw Laws[] = {
       {Number::ProductEfficiency, Number::ProductMemory, Number::ProductStart,
-       Number::ProductK0, Number::SustainedBf16},
+       Number::ProductK0, Number::ProductTiles, Number::SustainedBf16},
       {Number::Fp8Efficiency, Number::Fp8Memory, Number::Fp8Start,
-       Number::Fp8K0, Number::SustainedFp8},
+       Number::Fp8K0, Number::Fp8Tiles, Number::SustainedFp8},
       {Number::Fp4Efficiency, Number::Fp4Memory, Number::Fp4Start,
-       Number::Fp4K0, Number::SustainedFp4}};
+       Number::Fp4K0, Number::Fp4Tiles, Number::SustainedFp4}};
   const ElementInfo &Info = getInfo(Operand);
   const bool IsScaled = isScaled(Operand);
   return Laws[!IsScaled ? 0 : Info.Bits == 8 ? 1 : 2];
@@ -85,6 +87,15 @@ static const ProductLaw &lawOf(ElementType Operand) {
 
 static double sizeOf(ElementType T) {
   return static_cast<double>(getInfo(T).Bits) / 8;
+}
+
+/// The same with the scales of the type.
+static double storedSizeOf(ElementType T) {
+  const ElementInfo &Info = getInfo(T);
+  return sizeOf(T) + (Info.WeightBlock
+                          ? static_cast<double>(Info.ScaleBytes) /
+                                static_cast<double>(Info.WeightBlock)
+                          : 0);
 }
 
 double BenchmarkNumbers::peak(TypeKind Operand) const {
@@ -125,6 +136,9 @@ std::optional<RealExpr> JobNumbers::slowdown() const {
                1 + (*this)[Number::SustainedDoubling] * Doublings);
 }
 
+constexpr double Tile = 128;     ///< rows and columns of a product's tile
+constexpr double QueryTile = 64; ///< queries of a tile of attention
+
 /// If the host needs the counts of tokens, it divides them among several
 /// experts of a rank.
 template <typename NumbersT>
@@ -141,6 +155,8 @@ KernelLaws<NumbersT>::parametersOf(const ProductShapeOf<Real> &S,
                                    bool NeedsCounts) const {
   const ProductLaw &L = lawOf(S.Operand);
   LawParameterIds All = {L.Efficiency, L.Memory, L.Start, L.K0};
+  if (S.Weights)
+    All.push_back(L.Tiles);
   if (Slowdown)
     All.append({L.Sustained, Number::SustainedDoubling});
   if (S.IsOfWeight && isScaled(S.Operand))
@@ -207,19 +223,34 @@ template <typename NumbersT>
 auto KernelLaws<NumbersT>::timeOf(const ProductShapeOf<Real> &S,
                                   bool NeedsCounts) const -> Real {
   const ProductLaw &L = lawOf(S.Operand);
+  // Of experts with a mean of so many tokens each, those that have any.
+  constexpr double LogOfE = 1.4426950408889634;
+  std::optional<Real> Busy;
+  if (S.Weights && S.IsGrouped)
+    Busy = named(KeyId::LawBusy, S.Groups * (1 - exp2(-LogOfE * S.M)));
   Real Padding = 1 + Of[L.K0] / S.K; // of the inner dimension, and of rows
   if (S.IsGrouped && S.IsOfWeight)
     Padding = (1 + Of[Number::GroupedInner] / S.K) / Of[Number::GroupedWeight];
-  else if (S.IsGrouped)
-    Padding = Padding * (1 + Of[Number::GroupedRows] / S.M);
+  else if (S.IsGrouped) {
+    const Real Rows = Of[Number::GroupedRows];
+    Padding = Padding * (1 + (Busy ? Rows * (*Busy / S.Groups) : Rows) / S.M);
+  }
   const Real Compute = named(
       KeyId::LawCompute,
       2 * S.Groups * S.M * S.N * S.K * Padding /
           rate(L.Efficiency, static_cast<TypeKind>(S.Operand), L.Sustained));
   // A gradient of a weight is added to those of the micro-batches before.
-  const Real Moved =
+  Real Moved =
       S.Groups * (sizeOf(S.Operand) * (S.M * S.K + S.K * S.N) +
                   sizeOf(S.Result) * S.M * S.N * (S.IsOfWeight ? 2.0 : 1.0));
+  if (S.Weights)
+    Moved = Moved + ((Busy ? *Busy : S.Groups) * storedSizeOf(*S.Weights) -
+                     S.Groups * sizeOf(S.Operand)) *
+                        S.K * S.N;
+  // Few tiles do not read at the full rate.
+  if (S.Weights)
+    Moved = Moved * (1 + Of[L.Tiles] * (Tile * Tile) /
+                             (S.Groups * max(S.M, Of.number(Tile)) * S.N));
   const Real Memory =
       named(KeyId::LawMemory, Moved / (Of.bandwidth() * Of[L.Memory]));
   Real Start = Of[L.Start];
@@ -250,8 +281,37 @@ auto KernelLaws<NumbersT>::narrowHeadFactor(
                       Of.number(1)));
 }
 
+/// Keys and values come from the memory. The rows of a product are the queries
+/// of the heads that share a key head, in tiles (FlashAttention and FlashMLA).
+template <typename NumbersT>
+auto KernelLaws<NumbersT>::timeOfCached(const AttentionShapeOf<Real> &S) const
+    -> Real {
+  const Real Keys = named(KeyId::LawKeys, S.Pairs / S.Queries);
+  const Real Shared = S.QueryChannels / S.KeyChannels; // heads of a key head
+  const Real Rows = S.Queries * Shared;
+  const Real Compute = named(
+      KeyId::LawCompute, workOf(S) * max(Rows, Of.number(QueryTile)) / Rows /
+                             rate(Number::DecodeEfficiency, TypeKind::BF16,
+                                  Number::SustainedBf16));
+  const Real Memory =
+      named(KeyId::LawMemory, S.Batch * Keys * *S.OfCached /
+                                  (Of.bandwidth() * Of[Number::DecodeMemory]));
+  const Real Start = Of[Number::DecodeStart] +
+                     Of[Number::DecodeLog] * log2(1 + Keys / Tile) +
+                     Of[Number::DecodeHead] * S.Batch * S.Heads / Shared;
+  return Start * 1e-6 + sqrt(Compute * Compute + Memory * Memory);
+}
+
 template <typename NumbersT>
 auto KernelLaws<NumbersT>::timeOf(const AttentionShapeOf<Real> &S) const
+    -> Real {
+  return S.OfCached ? select(isLess(S.Queries, Of.number(QueryTile)),
+                             timeOfCached(S), timeOfFused(S))
+                    : timeOfFused(S);
+}
+
+template <typename NumbersT>
+auto KernelLaws<NumbersT>::timeOfFused(const AttentionShapeOf<Real> &S) const
     -> Real {
   const Real Hidden =
       select(isLess(S.Pairs, S.Queries * S.Keys), // there is a mask

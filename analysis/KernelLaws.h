@@ -23,7 +23,9 @@ enum class KernelClass : unsigned char {
   /// Fused attention: start + FLOPs x (1 + s0 / keys) / (peak rate in bf16 x
   /// efficiency x sustained), where keys is twice the mean number of keys of a
   /// query, and s0 is 0 without a mask. Backward 5/4 of the FLOPs of its
-  /// products, which the kernel recomputes in part, at the rate x backward.
+  /// products, which the kernel recomputes in part, at the rate x backward. With
+  /// few queries and a cache start + sqrt(C^2 + M^2), where C has whole tiles of
+  /// a key head's queries, and M reads keys and values.
   Attention,
   /// Two products of all queries with all keys and a stream over the scores, of
   /// 4 bytes for a score, 5 backward; with dropout 5 and 6 more.
@@ -54,6 +56,9 @@ template <typename RealT> struct ProductShapeOf {
   bool IsGrouped;
   RealT Groups; ///< experts of the rank; else 1
   RealT M, N, K;
+  /// Of a job that serves: the type in which weights are read. Experts without
+  /// tokens read none.
+  std::optional<ir::ElementType> Weights = std::nullopt;
 };
 using ProductShape = ProductShapeOf<double>;
 
@@ -64,6 +69,8 @@ template <typename RealT> struct AttentionShapeOf {
   RealT Pairs; ///< of a query and a key that a sample and head need
   RealT QueryChannels, KeyChannels, ContextChannels;
   RealT Heads; ///< of the queries; 0 if its layer has no such key
+  /// Bytes of a token that it reads of an engine's cache; none in training.
+  std::optional<RealT> OfCached = std::nullopt;
 };
 using AttentionShape = AttentionShapeOf<double>;
 
@@ -152,6 +159,8 @@ public:
   const NumbersT &numbers() const { return Of; }
 
 private:
+  Real timeOfFused(const AttentionShapeOf<Real> &S) const;
+  Real timeOfCached(const AttentionShapeOf<Real> &S) const;
   Real startOfGroups(const ProductShapeOf<Real> &S, bool NeedsCounts) const;
   Real rate(ir::KernelParameterId Efficiency, ir::TypeKind Operand,
             ir::KernelParameterId Sustained) const;

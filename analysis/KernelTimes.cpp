@@ -142,7 +142,8 @@ ProductShapeOf<RealExpr> foretrace::productShapeOf(ExprScope P, const Block &B,
           Groups,
           M,
           named(KeyId::LawColumns, OfOut / M),
-          named(KeyId::LawInner, OfLeft / M)};
+          named(KeyId::LawInner, OfLeft / M),
+          P->Spec.Serve ? std::optional(Right.Type.Element) : std::nullopt};
 }
 
 /// Returns the tokens of a sample in dimension \p Kind of \p V on the rank, or
@@ -158,6 +159,24 @@ static RealExpr samplesOf(ExprScope P, const Value &V) {
   const int I = V.Type.indexOf(DimKind::Batch);
   return I < 0 ? RealExpr(P.Sizes, P.Sizes.real(1))
                : realOf(P, V.Type.Dims[static_cast<size_t>(I)].Size);
+}
+
+/// Returns the bytes of a channel in the cache.
+static double bytesOfCached(CacheTypeKind T) {
+  switch (T) {
+  case CacheTypeKind::BF16:
+  case CacheTypeKind::FP16:
+    return 2;
+  case CacheTypeKind::FP32:
+    return 4;
+  case CacheTypeKind::FP8:
+    return 1;
+  case CacheTypeKind::FlashMLA:
+    return 656.0 / 576; // of the channels of a token
+  case CacheTypeKind::NVFP4:
+    return 0.5 + 1.0 / 16;
+  }
+  llvm_unreachable("every type is handled");
 }
 
 AttentionShapeOf<RealExpr>
@@ -185,6 +204,13 @@ foretrace::attentionShapeOf(ExprScope P, const Block &B, const Op &O) {
       (Heads ? RealExpr(exprOf(P, *Heads)) : Batch.number(0)) * QueryChannels /
           realOf(P, Query.Type.Dims.back().Size)};
   S.Pairs = named(KeyId::LawPairs, realOf(P, O.Work.Id) / workOf(S));
+  if (P->Spec.Serve) {
+    RealExpr Channels = S.KeyChannels;
+    if (O.Operands.size() > 2)
+      Channels =
+          Channels + elementsOf(P, B.Values[O.Operands[2]]) / (Batch * Keys);
+    S.OfCached = Channels * bytesOfCached(*P->Spec.Serve->KvPrecision);
+  }
   return S;
 }
 

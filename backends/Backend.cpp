@@ -42,10 +42,7 @@ std::string EmitRequest::file(llvm::StringRef Named,
 void foretrace::warnOfDurations(const EmitRequest &Request, ir::FactSet Needs,
                                 DiagnosticEngine &Diags) {
   const auto &Kind = Request.Program.Spec.Cost.Kind;
-  const bool IsDerived = *Kind == ir::CostKind::Roofline ||
-                         *Kind == ir::CostKind::Estimate ||
-                         *Kind == ir::CostKind::Calibrated;
-  if (IsDerived && Needs.contains(ir::Fact::Costs))
+  if (*Kind == ir::CostKind::Roofline && Needs.contains(ir::Fact::Costs))
     Diags.report(Kind.Range, diag::ServeTimes);
 }
 

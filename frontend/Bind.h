@@ -137,6 +137,7 @@ private:
                   ir::CostSpec &C);
   void bindKernels(const Body &B, const std::string &Prefix,
                    SourceRange Profile, ir::CostSpec &C);
+  void bindServing(const Body &Profile, SourceRange At, ir::Spec &S);
   void bindKernels(ir::Spec &S);
   void takeRecipe(Body &Train, Located<std::string> &Out);
   void placeRecipe(ir::TrainSpec &Train);

@@ -3,6 +3,7 @@
 // Binds the parameters of kernels that `cost estimate` reads: those of a
 // profile, and those of the job, which override them.
 #include "frontend/Bind.h"
+#include "ir/model/Spellings.h"
 #include "lang/DidYouMean.h"
 #include "lang/Library.h"
 #include "lang/diagnostics/Frontend.h"
@@ -90,7 +91,25 @@ void Binder::bindKernels(const Body &B, const std::string &Prefix,
     else
       bindKernel(F, Prefix + F.Key.Text, Profile, C);
   for (const Body &Sub : B.Sections)
-    bindKernels(Sub, Prefix + Sub.Keyword.Text + ".", Profile, C);
+    if (!Prefix.empty() || Sub.Keyword.Text != "serving")
+      bindKernels(Sub, Prefix + Sub.Keyword.Text + ".", Profile, C);
+}
+
+/// Adds what a profile states in its table `serving` for jobs that serve, with
+/// any engine, and there in a table with the name of their engine.
+void Binder::bindServing(const Body &Profile, SourceRange At, ir::Spec &S) {
+  const Body *Serving = S.Serve ? Profile.findSection("serving") : nullptr;
+  if (!Serving)
+    return;
+  Body OfAll = *Serving;
+  llvm::erase_if(OfAll.Sections, [](const Body &Sub) {
+    return ir::findSpelling<ir::EngineKind>(Sub.Keyword.Text).has_value();
+  });
+  bindKernels(OfAll, "", At, S.Cost);
+  if (const Located<ir::EngineKind> &Engine = S.Serve->Engine;
+      Engine.isPresent())
+    if (const Body *Own = Serving->findSection(ir::getSpelling(*Engine)))
+      bindKernels(*Own, "", At, S.Cost);
 }
 
 void Binder::bindKernels(ir::Spec &S) {
@@ -123,6 +142,7 @@ void Binder::bindKernels(ir::Spec &S) {
     if (V && V->getIf<TableValue>()) {
       Bodies.mergeTable(Table, *F);
       bindKernels(Table, "", {}, S.Cost);
+      bindServing(Table, {}, S);
       if (S.Cost.Kernels.empty() && !Diags.hasErrors())
         Diags.report(F->Value->Range, diag::WrongType, "profile",
                      "a table without parameters of kernels",
@@ -147,6 +167,7 @@ void Binder::bindKernels(ir::Spec &S) {
       Body Profile;
       Bodies.merge(Profile, *Of, NoNames);
       bindKernels(Profile, "", Name.Range, S.Cost);
+      bindServing(Profile, Name.Range, S);
     }
   Body Own;
   if (findTable(Cost, "kernels", Own))

@@ -106,8 +106,10 @@ BlockTypes::BlockTypes(const Spec &S, const Block &B)
   const Located<TypeKind> &Stated = S.Train.SavedPrecision;
   SavesOriginal = Stated.isStated() && elementTypeOf(*Stated) == Plain;
   // Products of these layers read no weights in the scaled type of others.
+  // Those of an engine may have operands in another type than weights.
   for (ElementType *Of : {&Weight, &Gather})
-    if (isScaled(*Of) && *Of != Compute)
+    if (isScaled(*Of) && *Of != Compute &&
+        !(S.Serve && Compute == elementTypeOf(*S.Train.ComputePrecision)))
       *Of = Plain;
 }
 

@@ -63,13 +63,9 @@ static bool checkPools(const CachePools &Pools, const Program &Of, Program &P,
                    Unknown.front());
       return false;
     }
-  const bool HasRule =
-      *V.Engine == EngineKind::VLLM || *V.Engine == EngineKind::Generic;
-  if (!Pools.isAlike() && !HasRule) {
-    P.Checks.push_back(
-        {Check::Kind::Condition, P.Sizes.constant(0), 0, diag::ServePools});
+  if (!Pools.hasRule()) {
     Diags.report(V.Engine.Range, diag::ServePools, getSpelling(*V.Engine));
-    return false;
+    return true;
   }
   Add(Check::Kind::Condition, Pools.doPagesDivide(), diag::ServePage);
   if (Pools.doPagesDivide().value() == 1)

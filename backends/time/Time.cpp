@@ -6,6 +6,8 @@
 #include "analysis/DeviceRates.h"
 #include "analysis/Figures.h"
 #include "analysis/FlopCounter.h"
+#include "analysis/OpTimes.h"
+#include "analysis/ServiceTime.h"
 #include "analysis/TimeDerivation.h"
 #include "backends/EmissionOf.h"
 #include "backends/figures/JobTables.h"
@@ -29,7 +31,8 @@ constexpr EmitOption timing::OptionRows[] = {
 constexpr EmitReader timing::Reader = readerOf<Options>(OptionRows);
 
 FactSet timing::needs(const Options &) {
-  return {Fact::Scheduled, Fact::Totalled, Fact::Costs};
+  return {Fact::Scheduled, Fact::Totalled, Fact::Costs, Fact::Workspace,
+          Fact::Service};
 }
 
 /// Returns how a rank of the busiest stage spends the iteration.
@@ -111,12 +114,78 @@ bool timing::check(const EmitRequest &Request, const Options &,
   if (!checkEstimate(Request, Cost.isValid() ? Cost : Request.Emit.Range,
                      Diags))
     return false;
+  if (Request.Program.Spec.Serve && !Request.Program.Service) {
+    Diags.report(Request.Emit.Range, diag::ServeBackend, Request.Emit.Backend);
+    return false;
+  }
   warnIfExceeded(Request, deviceMemoryOf(Request.Program.Spec), Diags);
   return true;
 }
 
+/// Adds what users of an engine see that decodes.
+static void addService(const Program &P, Figures &F) {
+  StepClock Clock(P);
+  const ServiceTime Of = serviceTimeOf(P, Clock);
+  auto AddTime = [&](llvm::StringLiteral Key, llvm::StringLiteral Title,
+                     double Seconds) {
+    F.Named.push_back(
+        {Key, Title.str(), FigureUnit::Time, roundedTime(Seconds).value()});
+  };
+  auto AddCount = [&](llvm::StringLiteral Key, llvm::StringLiteral Title,
+                      double Value, FigureUnit U = FigureUnit::Count) {
+    F.Named.push_back(
+        {Key, Title.str(), U, static_cast<int64_t>(std::llround(Value))});
+  };
+  const auto Tokens = static_cast<double>(*P.Spec.Requests->Output),
+             Devices = static_cast<double>(*P.Spec.Parallel.World);
+  if (P.Service->Prefill)
+    AddTime("ttft", "time to first token", Of.FirstToken);
+  AddTime("tpot", "time per output token", Of.Token);
+  AddCount("tokens_per_second", "output tokens per device and second",
+           Of.RequestsPerSecond * Tokens / Devices);
+  AddCount("user_tokens_per_second", "output tokens per user and second",
+           1 / Of.Token);
+  AddCount("requests_per_hour", "requests per instance and hour",
+           3600 * Of.RequestsPerSecond);
+  AddCount("running", "sequences that decode, of a replica of attention",
+           Of.Running);
+  F.Named.push_back(
+      {"bound", "bound by", FigureUnit::Text, getName(Of.Bound).str()});
+  AddTime("decode_step", "step without prompts", Of.DecodeStep);
+  if (!P.Service->Prefill)
+    return;
+  AddTime("mixed_step", "step with prompts", Of.MixedStep);
+  AddCount("mixed_share", "steps with prompts", 1e6 * Of.MixedShare,
+           FigureUnit::Millionths);
+}
+
+/// Returns the step of a job that serves, and what users see.
+static Figures servedFigures(const EmitRequest &Request) {
+  const Program &P = Request.Program;
+  const IterationTime &T = Request.Figures.iteration();
+  Figures F{
+      "foretrace.service/1",
+      {},
+      {partTable(Request, T)},
+      {"An estimate: by laws of kernels and collectives with the parameters of "
+       "a device profile, and the mean of continuous batching "
+       "(docs/serving.md).",
+       "Nine of ten published times per output token are within 40 % of it; "
+       "times to first tokens are rougher (docs/fidelity.md)."},
+      {}};
+  if (P.Service->Decode)
+    addService(P, F);
+  F.Named.push_back({"step",
+                     ("step of " + getSpelling(*P.Spec.Serve->Step)).str(),
+                     FigureUnit::Time, T.Total.value()});
+  F.Sizes = Request.Figures.scope().Sizes;
+  return F;
+}
+
 Figures timing::figures(const EmitRequest &Request, const Options &O) {
   const Program &P = Request.Program;
+  if (P.Service)
+    return servedFigures(Request);
   JobFigures &Of = Request.Figures;
   const IterationTime &T = Of.iteration();
   const DeviceRates Rates(P, T.Total.value());

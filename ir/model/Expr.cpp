@@ -135,8 +135,9 @@ ExprId ExprTable::rebuild(const ExprTable &From, ExprId Of,
       Made[I.Index] = I;
     else
       Made[I.Index] = N.Op == ExprOp::Key ? L
-                      : N.Op == ExprOp::Argument || N.Op == ExprOp::Call
-                          ? unique({N.Op, N.Value, {}, L, R})
+                      : N.Op == ExprOp::Argument || N.Op == ExprOp::Call ||
+                              N.Op >= ExprOp::Real // operations of reals
+                          ? unique({N.Op, N.Value, N.Key, L, R})
                           : combine(N.Op, L, R);
   }
   return Made[Of.Index];

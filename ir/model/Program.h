@@ -23,6 +23,7 @@
 #include "ir/model/Ops.h"
 #include "ir/model/Routing.h"
 #include "ir/model/Schedule.h"
+#include "ir/model/Service.h"
 #include "ir/model/Signature.h"
 #include "ir/model/Spec.h"
 #include "lang/Diagnostic.h"
@@ -340,12 +341,6 @@ struct Check {
   }
 };
 
-/// How much an instance of a job that serves caches; set by `workspace`.
-/// Nothing without a device and stated blocks, or where nothing is cached.
-struct CacheCapacity {
-  std::optional<ExprId> Bytes, Blocks, Tokens, Sequences;
-};
-
 /// A whole compilation unit.
 struct Program {
   // Out of line, so that users of this header do not compile them.
@@ -371,6 +366,7 @@ struct Program {
   std::vector<Stage> Stages;
   ir::Schedule Schedule; ///< once Fact::Scheduled holds
   CacheCapacity Capacity;
+  std::optional<ServiceLaws> Service; ///< of a job with `cost estimate`
 
   Level level() const { return levelOf(Facts); }
 };

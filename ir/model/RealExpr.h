@@ -48,6 +48,8 @@ inline int64_t applyRealOp(ExprOp Op, int64_t L, int64_t R) {
     return bitsOf(std::sqrt(realOf(L)));
   case ExprOp::RealLog:
     return bitsOf(std::log2(realOf(L)));
+  case ExprOp::RealPower:
+    return bitsOf(std::exp2(realOf(L)));
   case ExprOp::RealIf:
     return L ? R : 0;
   case ExprOp::RealTerm:
@@ -104,6 +106,7 @@ public:
   }
   friend RealExpr sqrt(RealExpr Of) { return Of.with(ExprOp::RealRoot); }
   friend RealExpr log2(RealExpr Of) { return Of.with(ExprOp::RealLog); }
+  friend RealExpr exp2(RealExpr Of) { return Of.with(ExprOp::RealPower); }
   /// Returns 1 if the first one is smaller, else 0.
   friend Expr isLess(RealExpr L, RealExpr R) {
     return {*L.T, L.T->combineReal(ExprOp::RealLess, L, R)};

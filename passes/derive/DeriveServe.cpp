@@ -6,6 +6,7 @@
 
 #include "analysis/CacheTransfer.h"
 #include "analysis/DeviceMemory.h"
+#include "ir/model/KnownDevice.h"
 #include "ir/model/Spellings.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Passes.h"
@@ -162,7 +163,12 @@ void Deriver::deriveServedTypes() {
   const TypeKind Weights =
       IsQuantized ? *V.WeightPrecision : static_cast<TypeKind>(*V.Precision);
   T.WeightPrecision.derive(Weights, V.WeightPrecision.Range);
-  T.ComputePrecision.derive(Weights, V.WeightPrecision.Range);
+  // A device without products of a type has those of activations instead.
+  const KnownDevice *Device = deviceOf(S);
+  T.ComputePrecision.derive(!Device || Device->has(Weights)
+                                ? Weights
+                                : static_cast<TypeKind>(*V.Precision),
+                            V.WeightPrecision.Range);
   T.ComputeCopies.derive(1, V.WeightPrecision.Range);
   if (*V.Exchange == ExchangeKind::DeepEPNormal ||
       *V.Exchange == ExchangeKind::DeepEPLowLatency)

@@ -14,6 +14,6 @@ import tool
 for job in sorted(pathlib.Path(sys.argv[1], "docs/examples").glob("*.fore")):
     done = tool.attempt("time", job)
     slugs = sorted(set(re.findall(r"\[([a-z][a-z0-9-]*)\]$", done.stderr, re.M)))
-    time = re.search(r"^estimated time of an iteration: (.*)$", done.stdout, re.M)
+    time = re.search(r"^(?:estimated time of an iteration|time per output token): (.*)$", done.stdout, re.M)
     print(f"{job.name}: {done.returncode}, {time[1] if time else 'no time'}",
           *slugs)
