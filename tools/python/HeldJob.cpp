@@ -18,6 +18,7 @@ FrontendOptions JobSource::options() const {
   FrontendOptions Options;
   Options.Overrides = Overrides;
   Options.ImportPaths = ImportPaths;
+  Options.Pool = Pool;
   Options.OnlyModel = IsModel;
   Options.IsOfModel = [Is = IsModel](ArrayRef<ir::EmitSpec>) { return Is; };
   return Options;

@@ -17,6 +17,7 @@ struct JobSource {
   std::optional<std::string> Text; ///< in place of the file's
   std::vector<std::string> Overrides, ImportPaths;
   bool IsModel = false; ///< only its model matters
+  std::string Pool;     ///< the `serve` section, of several
 
   FrontendOptions options() const;
 };

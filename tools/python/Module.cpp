@@ -126,10 +126,11 @@ PYBIND11_MODULE(_native, M) {
   py::class_<HeldJob>(M, "Job")
       .def(py::init([](std::string Path, std::optional<std::string> Text,
                        std::vector<std::string> Overrides,
-                       std::vector<std::string> ImportPaths, bool IsModel) {
+                       std::vector<std::string> ImportPaths, bool IsModel,
+                       std::string Pool) {
         return std::make_unique<HeldJob>(
             JobSource{std::move(Path), std::move(Text), std::move(Overrides),
-                      std::move(ImportPaths), IsModel});
+                      std::move(ImportPaths), IsModel, std::move(Pool)});
       }))
       .def("compile", compileJob)
       .def("emit",
@@ -168,13 +169,14 @@ PYBIND11_MODULE(_native, M) {
       .def(py::init(
           [](std::string Path, std::optional<std::string> Text,
              std::vector<std::string> Overrides,
-             std::vector<std::string> ImportPaths,
+             std::vector<std::string> ImportPaths, std::string Pool,
              const std::vector<std::pair<std::string, std::string>> &Entries,
              std::string AxesFile,
              std::optional<std::vector<std::string>> Columns,
              unsigned Threads) {
             SweepSource Asked{{std::move(Path), std::move(Text),
-                               std::move(Overrides), std::move(ImportPaths)},
+                               std::move(Overrides), std::move(ImportPaths),
+                               /*IsModel=*/false, std::move(Pool)},
                               {},
                               std::move(AxesFile),
                               std::move(Columns),

@@ -83,9 +83,9 @@ class Model:
     """A compiled model. Its methods may be called by several threads."""
 
     def __init__(self, path: str, text: Optional[str], overrides: list[str],
-                 include: list[str]) -> None:
+                 include: list[str], pool: str = "") -> None:
         self._path = path
-        self._native = _native.Job(path, text, overrides, include, self._is_model)
+        self._native = _native.Job(path, text, overrides, include, self._is_model, pool)
         self._diagnostics: dict[Diagnostic, None] = {}
         self._check(self._native.compile())
 
@@ -198,15 +198,15 @@ class Job(Model):
 
 def compile(path: Optional[StrPath] = None,
             overrides: Optional[Overrides] = None, *, text: Optional[str] = None,
-            include: Iterable[StrPath] = ()) -> Job:
+            include: Iterable[StrPath] = (), pool: str = "") -> Job:
     """Compiles the job at ``path``, or ``text`` as if it were in that file.
 
     ``overrides`` set params, and keys with their sections: ``{"parallel.tp": 4}``.
-    Imports are also searched in the folders ``include``. Raises Error if the job has
-    errors.
+    Imports are also searched in the folders ``include``. ``pool`` names the ``serve``
+    section, of several. Raises Error if the job has errors.
     """
     return Job(source(path, text), text, overriding(overrides),
-               [os.fspath(folder) for folder in include])
+               [os.fspath(folder) for folder in include], pool)
 
 
 def compile_model(path: Optional[StrPath] = None,

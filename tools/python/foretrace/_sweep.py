@@ -157,7 +157,7 @@ def _texts(texts: Union[str, Iterable[str]]) -> Iterable[str]:
 
 
 def sweep(path: Optional[StrPath] = None, overrides: Optional[Overrides] = None, *,
-          text: Optional[str] = None, include: Iterable[StrPath] = (),
+          text: Optional[str] = None, include: Iterable[StrPath] = (), pool: str = "",
           axes: Union[StrPath, Mapping[str, Any]] = {},
           where: Union[str, Iterable[str]] = (), metrics: Mapping[str, str] = {},
           minimize: Optional[str] = None, maximize: Optional[str] = None,
@@ -170,7 +170,7 @@ def sweep(path: Optional[StrPath] = None, overrides: Optional[Overrides] = None,
     ``"powers(1, 64)"``, or is the path of a TOML file. Axes of the job's ``sweep``
     section count, too. ``where`` are conditions, ``metrics`` more numbers to measure;
     ``minimize``, ``maximize``, ``keep`` and ``fits`` are those of docs/sweeps.md.
-    ``columns`` are the metrics to return, all by default. Needs NumPy. Raises Error if no point
+    ``columns`` are the metrics to return, all by default, and ``pool`` that of ``compile``. Needs NumPy. Raises Error if no point
     can be read, ValueError for a wrong argument.
     """
     import numpy  # noqa: F401: at once, not when all points are done
@@ -189,12 +189,12 @@ def sweep(path: Optional[StrPath] = None, overrides: Optional[Overrides] = None,
         if value is not None:
             entries.append((flag, value))
     held = _native.Sweep(
-        at, text, overriding(overrides), folders, entries, os.fspath(axes),
+        at, text, overriding(overrides), folders, pool, entries, os.fspath(axes),
         None if columns is None else list(columns), threads)
     diagnostics = check(held.run())
 
     def compiled_by(values: Mapping[str, str]) -> Job:
         return compile(path, {**(overrides or {}), **values}, text=text,
-                       include=folders)
+                       include=folders, pool=pool)
 
     return Sweep(held, held.take(), diagnostics, compiled_by)
