@@ -57,6 +57,9 @@ struct EmitRequest {
   /// the same facts; null if there is none or if it has errors, which are
   /// reported.
   llvm::function_ref<const ir::Program *()> Peer = nullptr;
+  /// Returns the program of the largest step of the job, which serves, with the
+  /// same facts; null like Peer.
+  llvm::function_ref<const ir::Program *()> Largest = nullptr;
   /// Bytes that the files of the run may have, if there is a limit.
   std::optional<uint64_t> MaxBytes = std::nullopt;
 
@@ -67,6 +70,10 @@ struct EmitRequest {
   std::string file(llvm::StringRef Named, llvm::StringRef Extension) const;
 };
 
+/// The step of a job that serves that a backend describes: none if it refuses
+/// such jobs, or the one that the job is about, perhaps without durations.
+enum ServedStep { NoStep, AnyStep, Untimed, Largest };
+
 /// An `emit` block whose options its backend has read. The block must outlive
 /// it.
 class Emission {
@@ -75,9 +82,7 @@ public:
   /// The facts it needs; options may change them (an `aicb` table needs only
   /// the spec).
   virtual ir::FactSet needs() const = 0;
-  /// Whether it describes the largest step of a job that serves, whichever the
-  /// job is about.
-  virtual bool isOfLargestStep() const = 0;
+  virtual ServedStep servedStep() const = 0;
   /// Returns whether the format can express this program; reports if not.
   virtual bool check(const EmitRequest &, DiagnosticEngine &) const = 0;
   /// Writes. Same program, same bytes. Called only after check() succeeded.

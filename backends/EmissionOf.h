@@ -33,8 +33,7 @@ template <typename OptionsT> struct FunctionsOf;
 #include "backends/Backends.def"
 #undef ROW
 
-/// The step of a job that serves that a backend describes.
-enum ServedStep { NoStep, AnyStep, Largest };
+/// Rows of Backends.def.
 template <typename OptionsT> constexpr ServedStep Serves = NoStep;
 #define BACKEND(...)
 #define SERVED(NAMESPACE, STEP)                                                \
@@ -52,7 +51,7 @@ public:
   explicit EmissionOf(OptionsT Read) : Options(std::move(Read)) {}
 
   ir::FactSet needs() const override { return Of::Needs(Options); }
-  bool isOfLargestStep() const override { return Serves<OptionsT> == Largest; }
+  ServedStep servedStep() const override { return Serves<OptionsT>; }
   bool check(const EmitRequest &Request,
              DiagnosticEngine &Diags) const override {
     if (Request.Program.Spec.Serve && Serves<OptionsT> == NoStep) {
@@ -60,7 +59,7 @@ public:
                    Request.Emit.Backend);
       return false;
     }
-    if (Request.Program.Spec.Serve)
+    if (Request.Program.Spec.Serve && Serves<OptionsT> != Untimed)
       warnOfDurations(Request, needs(), Diags);
     return Of::Check(Request, Options, Diags);
   }

@@ -26,21 +26,37 @@ static std::string firstError(const DiagnosticEngine &Diags) {
   return First->text() + " [" + getDiagnosticInfo(First->Id).Slug.str() + "]";
 }
 
+/// Returns whether a backend that describes such a step knows the program.
+static bool isAnswered(ServedStep Step,
+                       const std::optional<ir::ServeSpec> &Serve) {
+  return !Serve || (Step != NoStep &&
+                    (Step != Largest || *Serve->Step == ir::StepKind::Largest));
+}
+
 std::vector<Answer>
 foretrace::answersOf(JobFigures &Of, ir::FactSet Facts,
+                     const ir::Program *Largest,
                      llvm::function_ref<std::string(SourceRange)> Where) {
   std::vector<Answer> All;
-  forEachBlock(
-      [&](const Backend &B, const ir::EmitSpec &Plain, const Emission &Block) {
-        if (!Facts.contains(Block.needs()))
-          return;
-        const EmitRequest Request{*Of.scope(), Of, Plain, "", Where};
-        DiagnosticEngine Diags;
-        if (Block.check(Request, Diags) && !Diags.hasErrors())
-          All.push_back({&B, Block.figures(Request), ""});
-        else
-          All.push_back({&B, std::nullopt, firstError(Diags)});
-      });
+  std::optional<ir::ExprOverlay> Sizes;
+  std::optional<JobFigures> OfLargest;
+  if (Largest)
+    OfLargest.emplace(Sizes.emplace(*Largest), Validity::ThisJob);
+  forEachBlock([&](const Backend &B, const ir::EmitSpec &Plain,
+                   const Emission &Block) {
+    JobFigures &Shown = OfLargest && Block.servedStep() == ServedStep::Largest
+                            ? *OfLargest
+                            : Of;
+    if (!Facts.contains(Block.needs()) ||
+        !isAnswered(Block.servedStep(), Shown.scope()->Spec.Serve))
+      return;
+    const EmitRequest Request{*Shown.scope(), Shown, Plain, "", Where};
+    DiagnosticEngine Diags;
+    if (Block.check(Request, Diags) && !Diags.hasErrors())
+      All.push_back({&B, Block.figures(Request), ""});
+    else
+      All.push_back({&B, std::nullopt, firstError(Diags)});
+  });
   return All;
 }
 

@@ -16,10 +16,12 @@ struct Answer {
 };
 
 /// Returns the answers of all backends that need no more than \p Facts, which
-/// the program has, in the order of Backends.def. \p Where is that of an
-/// EmitRequest.
+/// the program has, in the order of Backends.def; of a job that serves, of
+/// those that know such jobs. \p Largest is the program of its largest step,
+/// which must outlive them; without it, \p Of is that program, or nothing that
+/// is about this step is answered. \p Where is that of an EmitRequest.
 std::vector<Answer>
-answersOf(JobFigures &Of, ir::FactSet Facts,
+answersOf(JobFigures &Of, ir::FactSet Facts, const ir::Program *Largest,
           llvm::function_ref<std::string(SourceRange)> Where = nullptr);
 /// Facts that all of them need.
 ir::FactSet factsOfAnswers();

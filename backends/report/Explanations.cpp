@@ -37,7 +37,10 @@ Explanations::Term Explanations::make(const ExprTable &Sizes, ExprId Of) {
   if (N.Op == ExprOp::Constant)
     return T;
   if (N.Op == ExprOp::Key) {
-    T.Key = operandsOf(Request.Program.Spec, Sizes, Of).front();
+    const auto Other = Specs.find(&Sizes);
+    const Spec &S =
+        Other == Specs.end() ? Request.Program.Spec : *Other->second;
+    T.Key = operandsOf(S, Sizes, Of).front();
     if (T.Key->Definition.isValid())
       T.Of.push_back(add(Sizes, T.Key->Definition));
     return T;

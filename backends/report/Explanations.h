@@ -17,6 +17,11 @@ class Explanations {
 public:
   explicit Explanations(const EmitRequest &Request) : Request(Request) {}
 
+  /// States that \p Sizes are of the job \p Of, which must outlive it, instead
+  /// of that of the request.
+  void setSpec(const ir::ExprTable &Sizes, const ir::Spec &Of) {
+    Specs[&Sizes] = &Of;
+  }
   /// Writes a number as the page takes it: a text, for it may have more digits
   /// than a script can count with; or an object with the index of its term.
   void writeNumber(llvm::json::OStream &J, __int128 Value,
@@ -40,6 +45,7 @@ private:
   void write(llvm::json::OStream &J, const Term &T) const;
 
   const EmitRequest &Request;
+  std::map<const ir::ExprTable *, const ir::Spec *> Specs;
   std::vector<Term> All;
   std::map<std::pair<const ir::ExprTable *, unsigned>, unsigned> Known;
   std::map<Content, unsigned> Alike;

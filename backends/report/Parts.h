@@ -18,6 +18,11 @@ void writeTiles(const EmitRequest &Request, llvm::ArrayRef<Answer> All,
 /// job has many steps, it shows a part of them, and states that.
 void writePicture(const EmitRequest &Request, llvm::json::OStream &J);
 
+/// Writes the attribute `occupancy`: by the length of context, how many
+/// sequences of such a length fit into the cache. \p Largest is of the largest
+/// step of a job that serves.
+void writeOccupancy(const ir::Program &Largest, llvm::json::OStream &J);
+
 /// Writes the attribute `nodes`: some nodes with their ranks, and in which
 /// groups these are.
 void writeNodes(const ir::Program &P, llvm::json::OStream &J);

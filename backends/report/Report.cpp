@@ -51,14 +51,19 @@ private:
 } // namespace
 
 void report::writeData(const EmitRequest &Request, llvm::raw_ostream &OS) {
+  const Program *Largest = Request.Largest ? Request.Largest() : nullptr;
   std::vector<Answer> Others =
-      answersOf(Request.Figures, Request.Program.Facts, Request.Where);
+      answersOf(Request.Figures, Request.Program.Facts, Largest, Request.Where);
   if (Request.ListFitting)
     for (Answer &A : Others)
       if (A.Of && A.Of->ExceededRoom)
         A.Of->Tables.push_back(Request.ListFitting(*A.Of->ExceededRoom));
   PlanDocument Plan(Request.Figures);
   report::Explanations Of(Request);
+  if (Largest)
+    for (const Answer &A : Others)
+      if (A.Of && A.From->Name == "memory")
+        Of.setSpec(A.Of->Sizes, Largest->Spec);
   ExplainedNumbers Numbers(Of, Plan);
   llvm::json::OStream J(OS);
   J.object([&] {
@@ -70,7 +75,10 @@ void report::writeData(const EmitRequest &Request, llvm::raw_ostream &OS) {
       J.attribute("device", *C->Device.Name);
     report::writeTiles(Request, Others, Of, J);
     report::writeSections(Others, Of, J);
-    report::writePicture(Request, J);
+    if (!Request.Program.Spec.Serve)
+      report::writePicture(Request, J);
+    else
+      report::writeOccupancy(Largest ? *Largest : Request.Program, J);
     report::writeLayers(Request.Program, J);
     report::writeNodes(Request.Program, J);
     report::writeSources(Request, Others, Of, J);

@@ -90,8 +90,8 @@ template <typename SpecT> void SourceWriter::section(const SpecT &S) {
                                     "0123456789") == llvm::StringRef::npos);
       if (!F.isPresent() || IsPlain ||
           F.From == Located<int64_t>::Status::Default ||
-          Row.Type == "DataRate" ||
-          Row.Type == "NetworkRate") // which no figure is
+          Row.Type == "DataRate" || Row.Type == "NetworkRate" ||
+          Row.Type == "PerSecond") // which no figure is
         return;
       // Numbers of a cluster are no keys of expressions.
       Figure Number = *F;
@@ -99,7 +99,9 @@ template <typename SpecT> void SourceWriter::section(const SpecT &S) {
         Number = {P.Sizes, exprOf(P, F)};
       add(F.isStated() ? F.Range : First,
           {Row.Name.str(), std::move(Number),
-           Row.Type == "ByteSize" ? FigureUnit::Bytes : FigureUnit::Count,
+           Row.Type == "ByteSize"   ? FigureUnit::Bytes
+           : Row.Type == "Fraction" ? FigureUnit::Millionths
+                                    : FigureUnit::Count,
            &P.Sizes});
     }
   });
@@ -163,8 +165,15 @@ void SourceWriter::write(llvm::ArrayRef<Answer> All) {
   section(S.Model);
   section(S.Train);
   section(S.Parallel);
-  if (S.Cluster)
-    section(*S.Cluster);
+  auto SectionIf = [&](const auto &Of) {
+    if (Of)
+      section(*Of);
+  };
+  SectionIf(S.Requests);
+  SectionIf(S.Serve);
+  SectionIf(S.Draft);
+  SectionIf(S.Lora);
+  SectionIf(S.Cluster);
   for (const FileId File : Files) {
     uint32_t Offset = 0;
     for (llvm::StringRef Rest = Sources.text(File).str(); !Rest.empty();) {

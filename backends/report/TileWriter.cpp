@@ -68,11 +68,11 @@ void TileWriter::write(const Tile &T) {
 void report::writeTiles(const EmitRequest &Request, llvm::ArrayRef<Answer> All,
                         Explanations &Of, llvm::json::OStream &J) {
   J.attributeArray("tiles", [&] {
-    for (const Tile &T : makeTiles(Request, All))
+    for (const Tile &T : TileMaker(Request, All).make())
       J.object([&] { TileWriter(Of, J).write(T); });
   });
   J.attributeArray("memory_parts", [&] {
-    for (const MemoryPart &Each : memoryParts())
+    for (const MemoryPart &Each : memoryParts(Request.Program.Spec))
       J.object([&] {
         J.attribute("column", Each.Column);
         J.attribute("title", Each.Title);

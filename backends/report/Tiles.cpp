@@ -9,41 +9,6 @@ using namespace foretrace;
 using namespace foretrace::ir;
 using namespace foretrace::report;
 
-namespace {
-
-class TileMaker {
-public:
-  TileMaker(const EmitRequest &Request, llvm::ArrayRef<Answer> All)
-      : Request(Request), P(Request.Program), All(All) {}
-
-  std::vector<Tile> make() const;
-
-private:
-  std::string clusterToAdd() const;
-  const Answer &answer(llvm::StringRef Name) const;
-  std::optional<TileNumber> find(llvm::StringRef Answer,
-                                 llvm::StringRef Key) const;
-  Tile refused(Tile Of, llvm::StringRef Answer) const;
-  void addMemoryTerms(Tile &To) const;
-  void addTimeTerms(Tile &To, bool IsOfMessages) const;
-  void judge(Tile &Of, const std::optional<FigureLimit> &By,
-             const TileNumber &Value, const llvm::Twine &What = "") const;
-  Tile room() const;
-  Tile peak() const;
-  Tile time() const;
-  std::optional<Tile> waiting() const;
-  Tile bubble() const;
-  Tile exposed() const;
-  Tile crossNode() const;
-  Tile throughput() const;
-
-  const EmitRequest &Request;
-  const Program &P;
-  const llvm::ArrayRef<Answer> All;
-};
-
-} // namespace
-
 /// Returns a cluster with room for the ranks of the job, which has none.
 std::string TileMaker::clusterToAdd() const {
   constexpr int64_t DevicesPerNode = 8; // of clusters/h100.toml
@@ -56,8 +21,10 @@ std::string TileMaker::clusterToAdd() const {
 }
 
 const Answer &TileMaker::answer(llvm::StringRef Name) const {
-  return *llvm::find_if(All,
-                        [&](const Answer &A) { return A.From->Name == Name; });
+  static const Answer None = {nullptr, std::nullopt, "The job is text"};
+  const auto It =
+      llvm::find_if(All, [&](const Answer &A) { return A.From->Name == Name; });
+  return It == All.end() ? None : *It;
 }
 
 std::optional<TileNumber> TileMaker::find(llvm::StringRef Name,
@@ -73,7 +40,8 @@ std::optional<TileNumber> TileMaker::find(llvm::StringRef Name,
 Tile TileMaker::refused(Tile Of, llvm::StringRef Name) const {
   if (P.Spec.Cluster) {
     Of.Headline = {"Unknown"};
-    Of.Reason = {answer(Name).Refusal};
+    Of.Reason = {answer(Name).Of ? "The memory of the device is unknown"
+                                 : answer(Name).Refusal};
   } else {
     Of.Headline = {"Needs a cluster"};
     Of.Reason = {"Add a cluster"};
@@ -95,16 +63,23 @@ void TileMaker::judge(Tile &Of, const std::optional<FigureLimit> &By,
   Of.Why = By->Why;
 }
 
-llvm::ArrayRef<MemoryPart> report::memoryParts() {
-  static constexpr MemoryPart All[] = {
-      {"weights", "weights", palette::Weights},
-      {"gradients", "gradients", palette::BackwardWeight},
-      {"optimizer", "optimizer state", palette::Update},
-      {"dummy_wgrads", "dummy wgrad buffers", palette::BackwardWeightOdd},
-      {"saved", "saved activations", palette::Forward},
-      {"running", "running layer", palette::Backward},
-      {"update", "update buffers", palette::UpdateBuffers}};
-  return All;
+std::vector<MemoryPart> report::memoryParts(const Spec &S) {
+  if (S.Serve) {
+    std::vector<MemoryPart> Parts = {
+        {"weights", "weights", palette::Weights},
+        {"step", "the largest step", palette::Backward},
+        {"pool", "the cache", palette::Forward}};
+    if (S.Lora)
+      Parts.push_back({"adapters", "adapters", palette::Update});
+    return Parts;
+  }
+  return {{"weights", "weights", palette::Weights},
+          {"gradients", "gradients", palette::BackwardWeight},
+          {"optimizer", "optimizer state", palette::Update},
+          {"dummy_wgrads", "dummy wgrad buffers", palette::BackwardWeightOdd},
+          {"saved", "saved activations", palette::Forward},
+          {"running", "running layer", palette::Backward},
+          {"update", "update buffers", palette::UpdateBuffers}};
 }
 
 static llvm::StringRef colourOf(TimePart::Kind K) {
@@ -122,7 +97,18 @@ static llvm::StringRef colourOf(TimePart::Kind K) {
   llvm_unreachable("every kind is handled");
 }
 
-/// Adds the parts of the largest peak that are not zero, and its moment.
+/// Adds the parts of the memory of the stages of \p Row that are not zero.
+void TileMaker::addParts(const std::vector<Figure> &Row, Tile &To) const {
+  const Figures &F = *answer("memory").Of;
+  const FigureTable &T = *F.findTable("stages");
+  for (const MemoryPart &Of : memoryParts(P.Spec))
+    if (const size_t I = T.columnOf(Of.Column); Row[I].number() != 0)
+      To.Terms.push_back({Of.Title.str(),
+                          {Row[I], T.Columns[I].Unit, &F.Sizes},
+                          Of.Fill.Name});
+}
+
+/// Adds the parts of the largest peak, and its moment.
 void TileMaker::addMemoryTerms(Tile &To) const {
   const Figures &F = *answer("memory").Of;
   const FigureTable &T = *F.findTable("stages");
@@ -130,11 +116,7 @@ void TileMaker::addMemoryTerms(Tile &To) const {
   for (const std::vector<Figure> &Row : T.Rows) {
     if (Row[0].Value != Stages.Value)
       continue;
-    for (const MemoryPart &Of : memoryParts())
-      if (const size_t I = T.columnOf(Of.Column); Row[I].number() != 0)
-        To.Terms.push_back({Of.Title.str(),
-                            {Row[I], T.Columns[I].Unit, &F.Sizes},
-                            Of.Fill.Name});
+    addParts(Row, To);
     To.Detail = {"stage " + exact(Stages) + ", in " +
                  std::get<std::string>(Row[T.columnOf("when")].Value)};
   }
@@ -334,11 +316,8 @@ Tile TileMaker::throughput() const {
 }
 
 std::vector<Tile> TileMaker::make() const {
+  if (P.Spec.Serve)
+    return {cacheRoom(), sequences(), cache(), crossNode()};
   return {room(),    peak(),      time(),      bubble(),
           exposed(), crossNode(), throughput()};
-}
-
-std::vector<Tile> report::makeTiles(const EmitRequest &Request,
-                                    llvm::ArrayRef<Answer> All) {
-  return TileMaker(Request, All).make();
 }

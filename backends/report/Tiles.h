@@ -5,6 +5,7 @@
 // to the backend.
 #pragma once
 
+#include "analysis/FigureLimits.h"
 #include "backends/Palette.h"
 #include "backends/figures/Answers.h"
 
@@ -41,11 +42,44 @@ struct MemoryPart {
   llvm::StringLiteral Column, Title;
   Colour Fill;
 };
-/// Returns the parts of the peak memory of a rank, in the order of pictures.
-llvm::ArrayRef<MemoryPart> memoryParts();
+/// Returns the parts of the memory of a rank, in the order of pictures.
+std::vector<MemoryPart> memoryParts(const ir::Spec &S);
 
-/// Makes all tiles. \p All has all backends with figures, and must outlive them.
-std::vector<Tile> makeTiles(const EmitRequest &Request,
-                            llvm::ArrayRef<Answer> All);
+/// Makes all tiles. The answers, of all backends with figures that know the
+/// job, must outlive them.
+class TileMaker {
+public:
+  TileMaker(const EmitRequest &Request, llvm::ArrayRef<Answer> All)
+      : Request(Request), P(Request.Program), All(All) {}
+
+  std::vector<Tile> make() const;
+
+private:
+  std::string clusterToAdd() const;
+  const Answer &answer(llvm::StringRef Name) const;
+  std::optional<TileNumber> find(llvm::StringRef Answer,
+                                 llvm::StringRef Key) const;
+  Tile refused(Tile Of, llvm::StringRef Answer) const;
+  void addParts(const std::vector<Figure> &Row, Tile &To) const;
+  void addMemoryTerms(Tile &To) const;
+  void addTimeTerms(Tile &To, bool IsOfMessages) const;
+  void judge(Tile &Of, const std::optional<FigureLimit> &By,
+             const TileNumber &Value, const llvm::Twine &What = "") const;
+  Tile room() const;
+  Tile peak() const;
+  Tile time() const;
+  std::optional<Tile> waiting() const;
+  Tile bubble() const;
+  Tile exposed() const;
+  Tile crossNode() const;
+  Tile throughput() const;
+  Tile cacheRoom() const;
+  Tile sequences() const;
+  Tile cache() const;
+
+  const EmitRequest &Request;
+  const ir::Program &P;
+  const llvm::ArrayRef<Answer> All;
+};
 
 } // namespace foretrace::report

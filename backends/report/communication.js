@@ -46,7 +46,7 @@ function showCommunication() {
   const root = byId("groups");
   const tiers = plan.parallel.groups[0]?.tiers ?? [];
   byId("communication-summary").textContent = cards.length
-      ? "Messages of a rank in an iteration, by kind of group. Each picture has its own scale."
+      ? `Messages of a rank in ${plan.serve ? "a step" : "an iteration"}, by kind of group. Each picture has its own scale.`
       : "Every group has one rank, so nothing is sent.";
   byId("communication-legend").replaceChildren(...tiers.length && cards.length ? [legend(
       ...tiers.map(({tier}, index) => [tierColour(index), index ? tier : `${tier}, innermost`]))] : []);

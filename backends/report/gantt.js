@@ -256,6 +256,10 @@ let gantt = null;
 
 function showTimeline() {
   const {picture} = data, {schedule} = plan;
+  byId("timeline").hidden = byId("to-timeline").hidden = Boolean(plan.serve);
+  gantt = null;
+  if (plan.serve)
+    return;
   byId("schedule-summary").replaceChildren(
       `Schedule ${schedule.kind}: ${grouped(String(schedule.micro_batches))} micro-batches`,
       schedule.chunks_per_stage > 1 ? `, ${schedule.chunks_per_stage} virtual stages per stage. ` : ". ",
@@ -281,9 +285,9 @@ function showTimeline() {
   ] : []);
   barTips(byId("time-parts"));
   byId("time-all").replaceChildren(...[allOf("time")].filter(Boolean));
-  gantt = picture ? new Gantt(byId("gantt"), picture) : null;
   if (!picture)
     return;
+  gantt = new Gantt(byId("gantt"), picture);
   const drawn = new Set(picture.stages.flatMap(
       ({steps}) => steps.flatMap((step) => step.filter((_, at) => at % 3 === 2))));
   const isTimed = picture.unit === "ns";

@@ -33,20 +33,21 @@ function showLayers() {
   const count = (title) => ({title, unit: "count"});
   byId("layers-tables").replaceChildren(
       makeTable({
-        id: "stages", title: "Stages: a rank in an iteration",
-        columns: [text("stage"), text("layers"), count("parameters"), {title: "peak", unit: "bytes"},
-                  {title: "FLOPs", unit: "flops"}, count("micro-batches in flight")],
+        id: "stages", title: `Stages: a rank in ${plan.serve ? "a step" : "an iteration"}`,
+        columns: [text("stage"), text("layers"), count("parameters"),
+                  ...plan.serve ? [] : [{title: "peak", unit: "bytes"}], {title: "FLOPs", unit: "flops"},
+                  ...plan.serve ? [] : [count("micro-batches in flight")]],
         rows: stages.map((stage) => [
           stage.stages, chunksOf(stage).map(({chunks, layers}) => (isChunked ? `${range(chunks)}: ` : "") +
                                                                   layers).join("; "),
-          stage.parameters, stage.peak, stage.flops, stage.in_flight]),
+          stage.parameters, stage.peak, stage.flops, stage.in_flight].filter((cell) => cell !== undefined)),
       }),
       makeTable({
-        id: "blocks", title: "Kinds of layers: one layer, and a micro-batch",
+        id: "blocks", title: `Kinds of layers: one layer, and a ${plan.serve ? "step" : "micro-batch"}`,
         columns: [text("kind"), count("layers"), count("parameters"), count("parameters of a rank"),
-                  {title: "saved", unit: "bytes"}, {title: "FLOPs of a rank", unit: "flops"}],
+                  ...plan.serve ? [] : [{title: "saved", unit: "bytes"}], {title: "FLOPs of a rank", unit: "flops"}],
         rows: blocks.map((block) => [block.block, block.layers, block.published, block.parameters,
-                                     block.kept, block.flops]),
+                                     ...plan.serve ? [] : [block.kept], block.flops]),
       }),
       ...[allOf("params"), allOf("flops")].filter(Boolean));
 }

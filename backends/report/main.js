@@ -35,6 +35,7 @@ function render(of) {
     showTiles();
     showTimeline();
     showMemory();
+    showOccupancy();
     showCommunication();
     showNodes();
     showLayers();

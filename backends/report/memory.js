@@ -19,21 +19,25 @@ function showMemory() {
   const table = tableOf("memory", "stages");
   const rows = rowsOf(table);
   const {device_memory: device, reserved} = plan.cluster ?? {};
-  const limit = device && Math.max(0, size(device) - size(reserved));
+  const limit = device && Math.max(0, size(device) - (plan.serve ? 0 : size(reserved)));
   const root = byId("memory-bars");
   const parts = data.memory_parts.filter(
-      ({column}) => rows.some((row) => digits(row[column]) !== "0"));
-  byId("memory-summary").textContent = !table ? section.notes.join(" ").replaceAll("`", "")
-      : "Peak memory of a rank, at the moment when it has most. " + (device
-          ? `The line is the memory of the device, ${read(device, "bytes")}, without the ` +
-            `${read(reserved, "bytes")} that are reserved besides tensors.`
+      ({column}) => rows.some((row) => digits(row[column] ?? 0) !== "0"));
+  const [total, title] = !plan.serve ? ["peak", "Peak memory"]
+      : rows[0]?.pool ? ["pool", "Left for the cache"] : ["weights", "Weights"];
+  byId("memory-summary").textContent = !table ? section?.notes.join(" ").replaceAll("`", "") ?? ""
+      : (plan.serve ? `Memory of a rank, with ${total === "pool" ? "what is left for the cache" : "the weights"} as a number. `
+                    : "Peak memory of a rank, at the moment when it has most. ") + (device
+          ? `The line is the memory of the device, ${read(device, "bytes")}` + (plan.serve ? "." : ", without the " +
+            `${read(reserved, "bytes")} that are reserved besides tensors.`)
           : "The job has no cluster, so the memory of its device is unknown.");
-  const most = Math.max(1, limit ?? 0, ...rows.map(({peak}) => size(peak)));
+  const whole = (row) => plan.serve ? parts.reduce((sum, {column}) => sum + size(row[column]), 0) : size(row.peak);
+  const most = Math.max(1, limit ?? 0, ...rows.map(whole));
   root.replaceChildren(...table ? [
     legend(...parts.map(({colour: name, title}) => [name, title])),
     barRows(ends(rows, 16).map((row) => ({
-      name: stageName(row.stages), at: `memory/${digits(row.stages)}`, unit: "bytes", value: row.peak,
-      title: `Peak memory, ${stageName(row.stages)}`,
+      name: stageName(row.stages), at: `memory/${digits(row.stages)}`, unit: "bytes", value: row[total],
+      title: `${title}, ${stageName(row.stages)}`,
       terms: parts.map(({column, ...part}) => ({...part, value: row[column]})),
     })), most, limit),
   ] : []);

@@ -5,6 +5,9 @@
 function showSources() {
   const files = data.sources ?? [];
   byId("job").hidden = files.length === 0;
+  byId("job-note").textContent = plan.serve
+      ? "What follows from each line: sizes, and bytes that all ranks send in a step."
+      : "What follows from each line: sizes, bytes that all ranks send, and time on the critical path.";
   byId("sources").replaceChildren(...files.map(({name, lines}) => html("figure", {class: "source"},
       html("figcaption", {}, name),
       html("div", {class: "lines"}, ...lines.flatMap(({text, remarks = []}, index) => [

@@ -4,7 +4,7 @@
 
 /** The job in one sentence. */
 function showSentence() {
-  const {model, train, parallel} = plan;
+  const {model, train, parallel, requests, serve} = plan;
   const number = (of, unit, title) => figure(of, unit, title, `sentence/${title}`);
   const axes = parallel.mesh.filter(({size: of}) => digits(of) !== "1");
   const layout = axes.flatMap(({axis, size: of}, index) => [
@@ -16,10 +16,16 @@ function showSentence() {
       " parameters",
       ...digits(model.activated) === digits(model.published) ? []
           : [" (", number(model.activated, "short", "active parameters"), " active)"],
-      " trains in ", train.precision, train.recipe ? ` with the recipe ${train.recipe}` : "", " on ", number(parallel.world, "count", "ranks"),
+      serve ? ` is served by ${serve.engine} in ${serve.precision}`
+            : ` trains in ${train.precision}${train.recipe ? ` with the recipe ${train.recipe}` : ""}`,
+      " on ", ...serve?.replicas > 1 ? [number(serve.replicas, "count", "replicas"), " × "] : [], number(parallel.world, "count", "ranks"),
       data.device ? ` × ${data.device}` : size(parallel.world) === 1 ? " rank" : " ranks",
-      ...layout.length ? [" (", ...layout, ...vpp, ")"] : [], ", ",
-      number(train.tokens, "short", "tokens of an iteration"), " tokens per iteration.");
+      ...layout.length ? [" (", ...layout, ...vpp, ")"] : [], ...serve ? [
+        ": ", number(requests.concurrency, "count", "requests at a time"), " requests at a time, of ",
+        number(requests.input, "count", "tokens of a prompt"), " + ",
+        number(requests.output, "count", "tokens of an output"), ` tokens. Messages and FLOPs are those of a step of ${
+        serve.step}.`,
+      ] : [", ", number(train.tokens, "short", "tokens of an iteration"), " tokens per iteration."]);
 }
 
 const marks = {good: "✓", bad: "✗", none: "?"};
@@ -35,10 +41,13 @@ function termBar(terms, whole) {
   })));
 }
 
-/** The bar of the first tile: the peak against the memory that tensors can occupy. */
+/** The bar of the first tile: the peak against the memory that tensors can occupy, or the parts of
+    the memory of an engine. */
 function gauge() {
-  const [device, reserved, peak] =
-      data.tiles.find(({key}) => key === "room").terms.map(({value}) => size(value));
+  const room = data.tiles.find(({key}) => key === "room").terms;
+  const [device, reserved, peak] = room.map(({value}) => size(value));
+  if (plan.serve)
+    return html("div", {class: "gauge", "aria-hidden": "true"}, termBar(room, device));
   const usable = Math.max(0, device - reserved);
   const terms = data.tiles.find(({key}) => key === "peak").terms;
   const most = Math.max(device, peak);

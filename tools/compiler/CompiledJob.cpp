@@ -106,3 +106,14 @@ bool CompiledJob::establish(ir::Program &P, ir::FactSet Needs) {
   });
   return Run(P, Rest, Diags);
 }
+
+const ir::Program *CompiledJob::largestStep(ir::FactSet Needs) {
+  if (!Stated || !Stated->Serve || Diags.hasErrors())
+    return nullptr;
+  ir::Program P;
+  P.Spec = *Stated;
+  P.Spec.Serve->Step.derive(ir::StepKind::Largest, P.Spec.Serve->Range);
+  if (!establish(P, Needs) || !ir::verify(P, Diags))
+    return nullptr;
+  return &LargestSteps.emplace_back(std::move(P));
+}

@@ -50,6 +50,9 @@ public:
   /// Brings \p P, a program of this job that is changed apart from the others,
   /// to the facts \p Needs. It is not verified; false after an error.
   bool establish(ir::Program &P, ir::FactSet Needs);
+  /// Returns the program of the largest step of this job with the facts \p
+  /// Needs. It is verified. Null after an error, and if the job trains.
+  const ir::Program *largestStep(ir::FactSet Needs);
 
 private:
   using Pipeline = std::vector<const PassInfo *>;
@@ -71,6 +74,7 @@ private:
   std::optional<ir::Spec> Stated;
   DiagnosticEngine Diags;
   std::list<Result> Results;
+  std::list<ir::Program> LargestSteps;
   std::vector<Pipeline> Expected;
 };
 

@@ -187,14 +187,27 @@ static void addMessages(llvm::ArrayRef<Diagnostic> Messages,
       To.push_back({IsAfter, &D});
 }
 
+/// Returns the job \p Of with its largest step; null if it does not serve.
+static std::unique_ptr<CompiledJob> largestOf(const CompiledJob *Of) {
+  if (!Of || !Of->spec()->Serve)
+    return nullptr;
+  return Of->attempt([](ir::Spec &S) {
+    S.Serve->Step.derive(StepKind::Largest, S.Serve->Range);
+    return true;
+  });
+}
+
 /// Returns the figures of a program with these facts: those compared here, and
-/// those of every backend that has some; none of a backend that refuses.
-static Answers allAnswersOf(const ir::Program &P, ir::FactSet Facts) {
+/// those of every backend that has some; none of a backend that refuses. \p
+/// Largest may be null.
+static Answers allAnswersOf(const ir::Program &P, CompiledJob *Largest,
+                            ir::FactSet Facts) {
   ir::ExprOverlay Sizes(P);
   JobFigures Shared(Sizes, Validity::ThisJob);
   Answers All;
   All.push_back(summarize(Shared, Facts));
-  for (Answer &A : answersOf(Shared, Facts))
+  for (Answer &A :
+       answersOf(Shared, Facts, Largest ? Largest->program(Facts) : nullptr))
     All.push_back(A.Of ? std::move(*A.Of) : Figures{"", {}, {}, {}, {}});
   return All;
 }
@@ -211,7 +224,7 @@ static std::optional<Answers> answersWith(const Side &S, llvm::StringRef Path,
   const ir::Program *P = Varied ? Varied->program(Facts) : nullptr;
   if (!P)
     return std::nullopt;
-  return allAnswersOf(*P, Facts);
+  return allAnswersOf(*P, largestOf(Varied.get()).get(), Facts);
 }
 
 static ir::FactSet common(ir::FactSet A, ir::FactSet B) {
@@ -227,8 +240,10 @@ static void comparePrograms(const Side &Before, const Side &After,
                             Difference &D) {
   const ir::FactSet Old = Before.Program->Facts, New = After.Program->Facts;
   const ir::FactSet Facts = common(Old, New);
-  D.Before = allAnswersOf(*Before.Program, Facts);
-  D.After = allAnswersOf(*After.Program, Facts);
+  D.LargestBefore = largestOf(Before.Job);
+  D.LargestAfter = largestOf(After.Job);
+  D.Before = allAnswersOf(*Before.Program, D.LargestBefore.get(), Facts);
+  D.After = allAnswersOf(*After.Program, D.LargestAfter.get(), Facts);
   D.Changes = compareFigures(D.Before, D.After);
   if (D.Changes.empty() && (isByHand(Before) || isByHand(After)) &&
       Old.contains(New) && New.contains(Old)) {

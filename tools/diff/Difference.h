@@ -31,6 +31,8 @@ struct Difference {
   std::vector<FigureChange> Changes;
   /// The figures that were compared.
   Answers Before, After;
+  /// The jobs with their largest steps, if they serve; some figures are theirs.
+  std::unique_ptr<CompiledJob> LargestBefore, LargestAfter;
 
   bool isNone() const {
     return Keys.empty() && Messages.empty() && Changes.empty();

@@ -2,6 +2,7 @@
 #include "tools/driver/EmitBlocks.h"
 #include "backends/Backends.h"
 #include "lang/diagnostics/Tools.h"
+#include "tools/compiler/CompiledJob.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -51,6 +52,17 @@ bool areOfModel(ArrayRef<ir::EmitSpec> Emits) {
     return B && B->IsOfModel &&
            !B->read(E, Unheard)->needs().contains(ir::Fact::Totalled);
   });
+}
+
+const ir::Program *programFor(CompiledJob &Job, StringRef Name) {
+  const ir::EmitSpec Plain = ir::EmitSpec::plain(Name);
+  DiagnosticEngine Unheard;
+  if (const Backend *B = findBackend(Name))
+    if (const auto Block = B->read(Plain, Unheard);
+        Block->servedStep() == ServedStep::Largest)
+      if (const ir::Program *P = Job.largestStep(Block->needs()))
+        return P;
+  return Job.program();
 }
 
 std::string valuesOf(const EmitOption &O) {

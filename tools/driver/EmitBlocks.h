@@ -6,6 +6,10 @@
 #include "backends/Backend.h"
 #include "llvm/ADT/ArrayRef.h"
 
+namespace foretrace {
+class CompiledJob; // tools/compiler/CompiledJob.h
+} // namespace foretrace
+
 namespace foretrace::driver {
 
 /// Returns the blocks of \p Emits for the backends \p Names, or all if it is
@@ -23,6 +27,10 @@ bool takesFile(const ir::EmitSpec &Emit);
 
 /// Returns whether there are \p Emits, and all need only the model.
 bool areOfModel(llvm::ArrayRef<ir::EmitSpec> Emits);
+
+/// Returns the program of \p Job whose figures the backend \p Name prints: of
+/// the job's step, or of its largest one. Null after an error.
+const ir::Program *programFor(CompiledJob &Job, llvm::StringRef Name);
 
 /// Returns the words that an option takes, or `value`, as help shows them.
 std::string valuesOf(const EmitOption &O);

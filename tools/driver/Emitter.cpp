@@ -46,19 +46,6 @@ std::optional<ir::Program> Emitter::establishAllowed(CompiledJob &Job,
   return P;
 }
 
-/// Returns the program of the largest step of a job that serves; nothing after
-/// an error.
-std::optional<ir::Program> Emitter::establishLargest(CompiledJob &Job,
-                                                     ir::FactSet Needs) {
-  if (Diags.hasErrors()) // which it may have, too
-    return std::nullopt;
-  ir::Program P;
-  P.Spec = *Job.spec();
-  P.Spec.Serve->Step.derive(ir::StepKind::Largest, P.Spec.Serve->Range);
-  IsIllegal = !Job.establish(P, Needs) || !ir::verify(P, Diags);
-  return IsIllegal ? std::nullopt : std::optional(std::move(P));
-}
-
 void Emitter::showCommand(const Emission &Block, const EmitRequest &Request,
                           size_t FirstFile) const {
   if (!Options.ShowsCommand)
@@ -136,8 +123,9 @@ bool Emitter::checkPeer(const ir::Spec &S) {
   return IsSame;
 }
 
-void Emitter::write(const ir::Program &P, const Backend &Format,
-                    const Emission &Block, const ir::EmitSpec &Emit) {
+void Emitter::write(const ir::Program &P, CompiledJob *Job,
+                    const Backend &Format, const Emission &Block,
+                    const ir::EmitSpec &Emit) {
   const unsigned ErrorsBefore = Diags.errorCount();
   if (Options.Inspect)
     Options.Inspect(P);
@@ -150,6 +138,10 @@ void Emitter::write(const ir::Program &P, const Backend &Format,
     return Other ? compilePeer(*Other, Block.needs()) : nullptr;
   };
   Request.Peer = Peer;
+  const auto Largest = [&] {
+    return Job ? Job->largestStep(Block.needs()) : nullptr;
+  };
+  Request.Largest = Largest;
   if (Options.ListFitting)
     Request.ListFitting = Options.ListFitting;
   if (Options.To.Stream.empty())
@@ -205,14 +197,15 @@ void Emitter::emitBlock(CompiledJob &Job, const ir::EmitSpec &Emit) {
   const ir::Program *P = nullptr;
   if (Diags.allowsAny())
     Apart = establishAllowed(Job, Needs, Emit);
-  else if (Job.spec() && Job.spec()->Serve && Block->isOfLargestStep())
-    Apart = establishLargest(Job, Needs);
+  else if (Job.spec() && Job.spec()->Serve &&
+           Block->servedStep() == ServedStep::Largest)
+    P = Job.largestStep(Needs);
   else
     P = Job.program(Needs);
   if (Apart)
     P = &*Apart;
   if (P && Diags.errorCount() == ErrorsBefore)
-    write(*P, *Format, *Block, Emit);
+    write(*P, &Job, *Format, *Block, Emit);
 }
 
 void Emitter::emitProgram(const ir::Program &P, const ir::EmitSpec &Emit) {
@@ -224,7 +217,7 @@ void Emitter::emitProgram(const ir::Program &P, const ir::EmitSpec &Emit) {
     return;
   assert(P.Facts.contains(Block->needs()) && "it takes the program as it is");
   if (ir::verify(P, Diags))
-    write(P, *Format, *Block, Emit);
+    write(P, nullptr, *Format, *Block, Emit);
 }
 
 namespace {

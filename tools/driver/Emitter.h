@@ -69,13 +69,12 @@ private:
   std::optional<ir::Program> establishAllowed(CompiledJob &Job,
                                               ir::FactSet Needs,
                                               const ir::EmitSpec &Emit);
-  std::optional<ir::Program> establishLargest(CompiledJob &Job,
-                                              ir::FactSet Needs);
   CompiledJob *peerOf(const ir::Spec &S);
   const ir::Program *compilePeer(CompiledJob &Peer, ir::FactSet Needs);
   bool checkPeer(const ir::Spec &S);
-  void write(const ir::Program &P, const Backend &Format, const Emission &Block,
-             const ir::EmitSpec &Emit);
+  /// \p Job is null if \p P was read from text.
+  void write(const ir::Program &P, CompiledJob *Job, const Backend &Format,
+             const Emission &Block, const ir::EmitSpec &Emit);
   void showCommand(const Emission &Block, const EmitRequest &Request,
                    size_t FirstFile) const;
 
@@ -85,7 +84,7 @@ private:
   std::string Durations; ///< source of the files' durations, if not measured
   DiagnosticEngine &Diags;
   CompiledJob *Peer = nullptr; ///< once it was read
-  bool IsIllegal = false; ///< the job; its errors have been reported
+  bool IsIllegal = false;      ///< the job; its errors have been reported
 };
 
 } // namespace foretrace::driver

@@ -31,7 +31,7 @@ ExitCode runExplain() {
            driver::areOfModel(driver::selectEmits(Emits, Asked.Backend));
   };
   CompiledJob &Job = Session.read(jobPath(), Reading, Diags);
-  if (const ir::Program *P = Job.program()) {
+  if (const ir::Program *P = driver::programFor(Job, Asked.Backend)) {
     Expected<Subjects> Found = explain::explain(*P, Asked);
     if (!Found)
       return usageError(toString(Found.takeError()));

@@ -145,7 +145,7 @@ CallOutcome HeldJob::emit(const BlockRequest &Asked, const std::string &Folder,
 
 CallOutcome HeldJob::explain(const explain::Query &Asked, Explanation &To) {
   return call([&](CompiledJob &Job, std::string &Misuse) {
-    const ir::Program *P = Job.program();
+    const ir::Program *P = driver::programFor(Job, Asked.Backend);
     if (!P)
       return;
     Expected<Subjects> Found = explain::explain(*P, Asked);

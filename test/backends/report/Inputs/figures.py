@@ -87,17 +87,19 @@ def row_values(browser, table):
         "each.dataset.value))")
 
 
-def check_tables(browser, plan):
-    texts = [[str(value) for value in row] for row in (
-        [stage["parameters"], stage["peak"], stage["flops"],
-         stage["in_flight"]] for stage in plan["stages"])]
-    expect("stages", row_values(browser, "stages"), texts)
+def check_tables(browser, plan, memory):
+    columns = ["parameters", "peak", "flops", "in_flight"]
+    expect("stages", row_values(browser, "stages"), [
+        [str(stage[of]) for of in columns if of in stage] for stage in plan["stages"]])
     expect("groups", [row[:2] for row in row_values(browser, "groups-all")],
            [[str(group["size"]), str(group["groups"])]
             for group in plan["parallel"]["groups"]])
     peaks = browser.evaluate(
         "[...document.querySelectorAll('#memory-bars .end [data-value]')]"
         ".map((each) => Number(each.dataset.value))")
+    if "serve" in plan:
+        expect("the rest is for the cache", peaks, [stage["pool"] for stage in memory["stages"]])
+        return
     expect("one memory figure", max(peaks),
            max(stage["peak"] for stage in plan["stages"]))
     expect("the tile has it, too", browser.of("#tile-peak [data-value]", "dataset.value"), str(max(peaks)))
@@ -105,7 +107,10 @@ def check_tables(browser, plan):
 
 def check_bubble(browser, documents):
     """The tile of the time for which stages wait is that of the bar of the iteration; without times
-    the plan has the bubble."""
+    the plan has the bubble. A job that serves has neither."""
+    if "serve" in documents[0]:
+        expect("no timeline", browser.evaluate("byId('timeline').hidden && byId('to-timeline').hidden"))
+        return
     times = [each for each in documents if each.get("schema", "").startswith("foretrace.time/")]
     shares = [part["share"] for each in times for part in each["parts"] if part["part"] == "waiting for stages"]
     wanted = (shares + [0])[0] if times else documents[0]["bubble"]
@@ -146,13 +151,14 @@ def check(job):
     print(job, len(documents), "documents")
     with opened(page) as browser:
         open_all(browser)
-        check_tables(browser, documents[0])
+        check_tables(browser, *documents[:2])
         check_bubble(browser, documents)
         data = json.loads(browser.evaluate("JSON.stringify(data)"))
         # Limits, margins and sizes of the job are no figures of a command.
         own = [[int(part["value"]) for tile in data["tiles"]
                 for key in ("detail", "reason") for part in tile[key]
                 if isinstance(part, dict) and isinstance(part["value"], str)]]
+        own.append([fitting for _, fitting in data.get("occupancy", [])])
         own.append([int(term["value"]) for term in data["terms"]
                     if isinstance(term, dict) and term["value"]])
         check_all(browser, documents + own)

@@ -23,7 +23,7 @@ def look(page):
             texts += seen["texts"]
             expect(f"wider than {width}", browser.evaluate(
                 "document.documentElement.scrollWidth > innerWidth"), False)
-            browser.evaluate("document.querySelector('#tile-peak').click();"
+            browser.evaluate("document.querySelector('.tile:nth-child(2)').click();"
                              "document.querySelectorAll('#explanation details')"
                              ".forEach((each) => { each.open = true; })")
             browser.settle()
