@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/explore/Controls.h"
+#include "backends/CommandLine.h"
 #include "ir/model/Spellings.h"
 #include "ir/text/TextWriter.h"
 #include "passes/vary/Keys.h"
@@ -52,6 +53,24 @@ static std::vector<std::string> numbersOf(ir::Spec &S, Located<int64_t> &F,
   return Texts;
 }
 
+/// Returns a number of millionths in the syntax of -D.
+static std::string spellMillionths(int64_t Number) {
+  constexpr unsigned Digits = 6;
+  return decimalFraction(Number, Digits);
+}
+
+/// Returns fractions of a whole, and \p Own.
+static std::vector<std::string> fractionsAround(int64_t Own) {
+  constexpr int64_t Whole = 1'000'000, Step = Whole / 20;
+  std::set<int64_t> All = {Own};
+  for (int64_t Each = Step; Each <= Whole; Each += Step)
+    All.insert(Each);
+  std::vector<std::string> Texts;
+  for (const int64_t Each : All)
+    Texts.push_back(spellMillionths(Each));
+  return Texts;
+}
+
 namespace {
 
 class ControlLister {
@@ -94,7 +113,10 @@ void ControlLister::add(std::string Path, const ir::FieldRow &Row,
     for (size_t I = 0; I != ir::getSpellings<T>().size(); ++I)
       C.Candidates.push_back(textOf(static_cast<T>(I)));
   } else if constexpr (std::is_same_v<T, int64_t>) {
-    C.Candidates = numbersOf(S, F, Row.Type);
+    const bool IsFraction = Row.Type == "Fraction";
+    C.Candidates = IsFraction ? fractionsAround(*F) : numbersOf(S, F, Row.Type);
+    if (IsFraction || Row.Type == "PerSecond")
+      C.Value = spellMillionths(*F);
   } else if (!Row.Words.empty()) {
     C.Type = "Word";
     for (StringRef Word : Row.Words)

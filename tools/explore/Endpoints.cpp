@@ -99,7 +99,9 @@ bool Endpoints::writeData(CompiledJob &Of, raw_ostream &OS) {
   JobFigures Figures(Sizes, Validity::ThisJob);
   const ir::EmitSpec Emit;
   const std::string Stem = stemOfJob(Job.path());
-  const EmitRequest Request{*P, Figures, Emit, Stem, Where, &Sources};
+  EmitRequest Request{*P, Figures, Emit, Stem, Where, &Sources};
+  const auto Largest = [&] { return Of.largestStep(report::needs({})); };
+  Request.Largest = Largest;
   if (!report::check(Request, {}, Of.engine()))
     return false;
   report::writeData(Request, OS);
@@ -127,13 +129,15 @@ HttpReply Endpoints::page() {
 }
 
 HttpReply Endpoints::job() {
+  const VariantJob Of(Job, {});
+  const bool Serves = Of->spec() && Of->spec()->Serve;
   return reply([&](json::OStream &J) {
     J.attribute("stamp", Job.stamp());
     J.attribute("path", json::fixUTF8(Job.jobPath()));
     J.attribute("text", json::fixUTF8(Job.text()));
     J.attributeArray("exports", [&] {
       for (const exporters::Exporter &E : exporters::exporters())
-        if (E.Of != exporters::Exporter::Serving) // which has no page yet
+        if (E.isOfModel() || (E.Of == exporters::Exporter::Serving) == Serves)
           J.value(E.Name);
     });
   });

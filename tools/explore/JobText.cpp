@@ -214,7 +214,8 @@ std::string ChangeWriter::apply() && {
     At = E.End;
   }
   Made += Text.drop_front(At);
-  for (const StringRef Keyword : {"model", "train", "parallel", "cluster"})
+  for (const StringRef Keyword :
+       {"model", "train", "requests", "serve", "parallel", "cluster"})
     for (const auto &[Head, Entries] : NewSections)
       if (StringRef(Head).starts_with(Keyword))
         Made += (StringRef(Made).ends_with("\n") ? "\n" : "\n\n") + Head +

@@ -6,6 +6,20 @@ using namespace llvm;
 
 namespace foretrace::explore {
 
+/// Returns why there is no search around \p Job; nothing if there is one.
+static std::optional<Suggestions> refuse(Expected<start::MeasuredJob> &Job) {
+  if (!Job) {
+    consumeError(Job.takeError());
+    return Suggestions{"the job has errors", {}};
+  }
+  if (Job->Spec.Serve)
+    return Suggestions{"changes of a job that serves are not searched; "
+                       "`foretrace new --serve` finds its layout, and a sweep "
+                       "compares keys",
+                       {}};
+  return std::nullopt;
+}
+
 static Suggestions suggest(Expected<start::JobChanges> Of, StringRef WhyNone) {
   if (!Of)
     return {toString(Of.takeError()), {}};
@@ -14,10 +28,8 @@ static Suggestions suggest(Expected<start::JobChanges> Of, StringRef WhyNone) {
 
 Suggestions suggestFitting(const start::OpenJob &Job) {
   Expected<start::MeasuredJob> Now = start::measureJob(Job, {});
-  if (!Now) {
-    consumeError(Now.takeError());
-    return {"the job has errors", {}};
-  }
+  if (std::optional<Suggestions> No = refuse(Now))
+    return *No;
   const std::optional<DeviceMemory> Memory = deviceMemoryOf(Now->Spec);
   if (!Memory)
     return {"the job has no `cluster` with the `memory` of its devices", {}};
@@ -29,10 +41,8 @@ Suggestions suggestFitting(const start::OpenJob &Job) {
 
 Suggestions suggestFaster(const start::OpenJob &Job) {
   Expected<start::MeasuredJob> Now = start::measureJob(Job, {});
-  if (!Now) {
-    consumeError(Now.takeError());
-    return {"the job has errors", {}};
-  }
+  if (std::optional<Suggestions> No = refuse(Now))
+    return *No;
   if (!Now->Upper)
     return {"the time of an iteration is not estimated; add a `cluster` with a "
             "profiled device, and no `cost` of another kind",

@@ -139,7 +139,7 @@ function showControls(controls) {
     let box = root.querySelector(`[data-section="${name}"]`);
     if (!box) {
       box = html("details", {"data-section": name}, html("summary", {}, name));
-      box.open = ["param", "parallel", "train"].includes(name);
+      box.open = ["param", "parallel", "train", "requests", "serve"].includes(name);
       box.ontoggle = fetchValues;
       root.append(box);
     }
