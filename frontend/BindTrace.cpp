@@ -16,16 +16,18 @@ using ir::TracedRequest;
 
 namespace {
 
-/// Columns of a trace; one without ids leaves Ids empty.
+/// Columns of a trace; one without ids, or with dates for times, leaves theirs
+/// empty.
 struct TraceColumns {
-  llvm::StringLiteral Input, Output, Ids;
+  llvm::StringLiteral Input, Output, Ids, Arrival;
 };
 
 /// Reads the lines of a trace.
 class TraceReader {
 public:
-  TraceReader(SourceText Source, DiagnosticEngine &Diags)
-      : Source(Source), Diags(Diags) {}
+  TraceReader(SourceText Source, DiagnosticEngine &Diags,
+              bool ChecksArrivals = false)
+      : Source(Source), Diags(Diags), ChecksArrivals(ChecksArrivals) {}
 
   std::optional<RequestTrace> read(SourceRange Use);
 
@@ -36,6 +38,7 @@ private:
                   llvm::StringRef Line, uint32_t &Out);
   bool readIds(const llvm::json::Object &Of, llvm::StringRef Line,
                TracedRequest &Out);
+  bool checkArrival(llvm::StringRef At);
   std::optional<TracedRequest> readCells(llvm::StringRef Line);
   bool readCell(llvm::ArrayRef<llvm::StringRef> Cells, llvm::StringRef Line,
                 llvm::StringLiteral Name, uint32_t &Out);
@@ -48,7 +51,9 @@ private:
 
   SourceText Source;
   DiagnosticEngine &Diags;
+  const bool ChecksArrivals;
   const TraceColumns *Columns = nullptr;
+  llvm::StringRef LastArrival = "0";
   llvm::SmallVector<llvm::StringRef> Header; ///< of CSV; else empty
 };
 
@@ -57,10 +62,13 @@ private:
 /// Mooncake, FAST25-release/traces; LLMServingSim 2.0; APEX and the traces of
 /// Azure; Vidur.
 static constexpr TraceColumns KnownColumns[] = {
-    {"input_length", "output_length", "hash_ids"},
-    {"input_toks", "output_toks", ""},
-    {"ContextTokens", "GeneratedTokens", ""},
-    {"num_prefill_tokens", "num_decode_tokens", ""}};
+    {"input_length", "output_length", "hash_ids", "timestamp"},
+    {"input_toks", "output_toks", "", "arrival_time_ns"},
+    {"ContextTokens", "GeneratedTokens", "", ""},
+    {"num_prefill_tokens", "num_decode_tokens", "", "arrived_at"}};
+
+/// Beyond all times, in ns.
+static constexpr double Never = int64_t(1) << 62;
 
 static constexpr llvm::StringLiteral TokenCount = "a number below 2^32";
 
@@ -155,6 +163,18 @@ bool TraceReader::readIds(const llvm::json::Object &Of, llvm::StringRef Line,
                 RequestTrace::BlockTokens);
 }
 
+/// Returns whether a request arrives no earlier than the one above it; reports
+/// if not. Jobs have no use for times.
+bool TraceReader::checkArrival(llvm::StringRef At) {
+  double Now = 0, Before = 0;
+  LastArrival.getAsDouble(Before);
+  if (At.getAsDouble(Now) || !(Now >= Before && Now < Never))
+    return report(At, diag::TraceCell, Columns->Arrival,
+                  "a time from " + LastArrival.str() + " on", At);
+  LastArrival = At;
+  return true;
+}
+
 std::optional<TracedRequest> TraceReader::readJson(llvm::StringRef Line) {
   llvm::Expected<llvm::json::Value> Value = parseJson(Line);
   const llvm::json::Object *Of = Value ? Value->getAsObject() : nullptr;
@@ -173,7 +193,9 @@ std::optional<TracedRequest> TraceReader::readJson(llvm::StringRef Line) {
   }
   if (readTokens(*Of, Columns->Input, Line, R.Input) &&
       readTokens(*Of, Columns->Output, Line, R.Output) &&
-      (Columns->Ids.empty() || readIds(*Of, Line, R)))
+      (Columns->Ids.empty() || readIds(*Of, Line, R)) &&
+      (!ChecksArrivals || !Of->get(Columns->Arrival) ||
+       checkArrival(valueIn(Line, Columns->Arrival))))
     return R;
   return std::nullopt;
 }
@@ -192,9 +214,13 @@ bool TraceReader::readCell(llvm::ArrayRef<llvm::StringRef> Cells,
 
 std::optional<TracedRequest> TraceReader::readCells(llvm::StringRef Line) {
   const llvm::SmallVector<llvm::StringRef> Cells = cellsOf(Line);
+  const auto Arrival = static_cast<size_t>(
+      llvm::find(Header, Columns->Arrival) - Header.begin());
   TracedRequest R;
   if (readCell(Cells, Line, Columns->Input, R.Input) &&
-      readCell(Cells, Line, Columns->Output, R.Output))
+      readCell(Cells, Line, Columns->Output, R.Output) &&
+      (!ChecksArrivals || Arrival >= Cells.size() ||
+       checkArrival(Cells[Arrival])))
     return R;
   return std::nullopt;
 }
@@ -231,7 +257,7 @@ std::optional<RequestTrace> TraceReader::read(SourceRange Use) {
 std::optional<RequestTrace> foretrace::readRequests(SourceText Source,
                                                     SourceRange Use,
                                                     DiagnosticEngine &Diags) {
-  return TraceReader(Source, Diags).read(Use);
+  return TraceReader(Source, Diags, /*ChecksArrivals=*/true).read(Use);
 }
 
 /// Lengths that the job leaves open are the means of the trace.

@@ -109,13 +109,49 @@ Expected<NewJob> Draft::finishServer(const RegionResult &Of, int64_t World) {
   return Out;
 }
 
+namespace {
+
+/// The layout that comes closest to what is looked for.
+struct NearMiss {
+  FoundLayout Of;
+  int64_t World;
+};
+
+} // namespace
+
+/// Sets \p Nearest to the best layout of \p Of if that lacks less, or the same
+/// with more devices, which show that these do not help.
+static void takeNearest(const LayoutSweep &Of, int64_t World,
+                        std::optional<NearMiss> &Nearest) {
+  Expected<RegionResult> Found = Of.run({});
+  if (!Found) {
+    consumeError(Found.takeError());
+    return;
+  }
+  if (!Found->Best.empty() &&
+      (!Nearest || std::pair(Found->Best.front().Goal, -World) <
+                       std::pair(Nearest->Of.Goal, -Nearest->World)))
+    Nearest = {std::move(Found->Best.front()), World};
+}
+
+/// Returns the size of an instance and the other keys that are not 1: `world =
+/// 4, tp = 4`.
+static std::string keysOf(const NearMiss &Of) {
+  std::string Keys = "world = " + std::to_string(Of.World);
+  for (const StringRef O : Of.Of.Overrides)
+    if (const auto [Key, Value] = O.split('='); Value != "1")
+      Keys += (", " + Key.split('.').second + " = " + Value).str();
+  return Keys;
+}
+
 Expected<NewJob> Draft::makeServer() {
   if (Error E = readCluster())
     return E;
   if (!Machine || !deviceMemoryOf(Machine->Device))
     return createStringError("new --serve: expected --cluster, of devices "
                              "whose memory is known");
-  const std::string Room = "sequences * parallel.dp >= requests.concurrency";
+  const std::string Room = "sequences * parallel.dp >= requests.concurrency",
+                    Lacking = "requests.concurrency - sequences * parallel.dp";
   if (any_of(R.Overrides,
              [](StringRef O) { return O.starts_with("serve.replicas="); }))
     return createStringError("new --serve: looks for one instance; set "
@@ -125,6 +161,7 @@ Expected<NewJob> Draft::makeServer() {
     Worlds.push_back(World);
   Worlds.push_back(R.World);
   std::string Why;
+  std::optional<NearMiss> Nearest;
   for (const int64_t World : Worlds)
     for (int64_t Pp = 1; Pp <= World; ++Pp) {
       if (World % Pp != 0)
@@ -141,11 +178,14 @@ Expected<NewJob> Draft::makeServer() {
       else if (!Found->Best.empty())
         return finishServer(*Found, World);
       else
-        Why =
-            "no layout has room for the requests at once; use more devices, a "
-            "smaller `requests.concurrency`, a larger `serve.max_sequences` or "
-            "`serve.kv_precision=fp8`";
+        takeNearest(LayoutSweep{Job, Axes, "", Lacking}, World, Nearest);
     }
+  if (Nearest)
+    Why = formatv(
+        "no layout has room for the requests at once: with {0} there is none "
+        "for {1} of them; use more devices, a smaller `requests.concurrency`, "
+        "a larger `serve.max_sequences` or `serve.kv_precision=fp8`",
+        keysOf(*Nearest), Nearest->Of.Goal);
   return createStringError(
       formatv("`{0}` on up to {1} devices: {2}", R.Model, R.World, Why));
 }
