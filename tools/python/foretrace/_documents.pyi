@@ -26,9 +26,9 @@ class _ParamsPart(Record):
 
 class Memory(Record):
     schema: str
-    peak: int
-    peak_stages: tuple[int, ...]
-    peak_phase: str
+    peak: int  # ?
+    peak_stages: tuple[int, ...]  # ?
+    peak_phase: str  # ?
     device_memory: int  # ?
     reserved: int  # ?
     free: int  # ?
@@ -36,19 +36,47 @@ class Memory(Record):
     stages: tuple[_MemoryStage, ...]
     notes: tuple[str, ...]
     changes: tuple[_MemoryChange, ...]  # ?
+    kv_block: int  # ?
+    kv_blocks: int  # ?
+    kv_tokens: int  # ?
+    sequences: int  # ?
+    accepted_tokens: str  # ?
+    trace_requests: int  # ?
+    input_tokens: int  # ?
+    output_tokens: int  # ?
+    trace_blocks: int  # ?
+    hit_blocks: int  # ?
+    hit_tokens: int  # ?
+    requests_hit_fully: int  # ?
+    evictions: int  # ?
+    blocks_at_end: int  # ?
+    expert_load: int  # ?
+    busiest_rank: str  # ?
+    experts: tuple[_MemoryExpert, ...]  # ?
+
+class _MemoryExpert(Record):
+    expert: str
+    copies: int
 
 class _MemoryStage(Record):
     stages: tuple[int, ...]
     weights: int
-    gradients: int
-    optimizer: int
-    dummy_wgrads: int
-    saved: int
-    running: int
-    update: int
-    peak: int
-    micro_batches: int
-    when: str
+    gradients: int  # ?
+    optimizer: int  # ?
+    dummy_wgrads: int  # ?
+    saved: int  # ?
+    running: int  # ?
+    update: int  # ?
+    peak: int  # ?
+    micro_batches: int  # ?
+    when: str  # ?
+    cache_token: int  # ?
+    cache_limited: int  # ?
+    cache_sequence: int  # ?
+    adapters: int  # ?
+    step: int  # ?
+    pool: int  # ?
+    blocks: int  # ?
 
 class _MemoryChange(Record):
     change: str
@@ -103,6 +131,7 @@ class Volume(Record):
     stages: tuple[_VolumeStage, ...]
     tiers: tuple[_VolumeTier, ...]  # ?
     tier_groups: tuple[_VolumeTierGroup, ...]  # ?
+    exchanges: tuple[_VolumeExchange, ...]  # ?
     notes: tuple[str, ...]
 
 class _VolumeCause(Record):
@@ -141,6 +170,13 @@ class _VolumeStage(Record):
     mean_message: int
     mean_sent: int
     sent_by_group: int
+
+class _VolumeExchange(Record):
+    stages: tuple[int, ...]
+    ep_rank: str
+    load: int
+    sent: int
+    received: int
 
 class _VolumeTier(Record):
     tier: str
@@ -201,18 +237,24 @@ class Plan(Record):
     schema: str
     job: str
     model: _PlanModel
-    train: _PlanTrain
+    train: _PlanTrain  # ?
+    requests: _PlanRequests  # ?
+    serve: _PlanServe  # ?
     parallel: _PlanParallel
     cluster: _PlanCluster  # ?
     schedule: _PlanSchedule
     fits: bool  # ?
     cross_node: int  # ?
-    bubble: int
+    bubble: int  # ?
     time: int  # ?
     time_upper: int  # ?
     mfu: int  # ?
     tokens_per_second: int  # ?
     exposed: int  # ?
+    kv_bytes: int  # ?
+    kv_blocks: int  # ?
+    kv_tokens: int  # ?
+    sequences: int  # ?
     flops_of_all_ranks: int
     blocks: tuple[_PlanBlock, ...]
     block_messages: tuple[_PlanBlockMessage, ...]
@@ -246,6 +288,42 @@ class _PlanTrain(Record):
     moment_precision: str
     recompute: str
     recipe: str  # ?
+    routing: str  # ?
+    expert_load: int  # ?
+
+class _PlanRequests(Record):
+    input: int
+    output: int
+    prefix: int
+    concurrency: int
+    hit_rate: int  # ?
+    rate: int  # ?
+    count: int  # ?
+    seed: int  # ?
+
+class _PlanServe(Record):
+    name: str
+    engine: str
+    usage: str
+    precision: str
+    weight_precision: str
+    quantized: str
+    kv_precision: str
+    state_precision: str
+    memory_fraction: int
+    block: int
+    blocks: int  # ?
+    hybrid_cache: bool
+    prefix_caching: bool
+    max_length: int
+    max_sequences: int
+    max_batch_tokens: int
+    step: str
+    context: int
+    exchange: str
+    deepep_max_tokens: int
+    redundant_experts: int
+    replicas: int
 
 class _PlanParallel(Record):
     world: int
@@ -316,18 +394,19 @@ class _PlanStage(Record):
     stages: tuple[int, ...]
     parameters: int
     weights: int
-    gradients: int
-    optimizer: int
-    update: int
-    activations: int
+    gradients: int  # ?
+    optimizer: int  # ?
+    update: int  # ?
+    activations: int  # ?
     flops: int
-    dummy_wgrads: int
-    static: int
-    static_and_saved: int
-    peak: int
-    dynamic: int
-    in_flight: int
+    dummy_wgrads: int  # ?
+    static: int  # ?
+    static_and_saved: int  # ?
+    peak: int  # ?
+    dynamic: int  # ?
+    in_flight: int  # ?
     messages: int
+    workspace: int  # ?
 
 class _PlanMessage(Record):
     stages: tuple[int, ...]
