@@ -5,6 +5,7 @@
 #include "analysis/LayerCounts.h"
 #include "analysis/Liveness.h"
 #include "ir/model/OpKinds.h"
+#include "ir/model/Routing.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -27,6 +28,58 @@ Expr foretrace::workspaceOf(ExprScope P, const Stage &S) {
   return Most;
 }
 
+/// Returns the hint of DeepEP for its low-latency kernels (csrc/legacy/
+/// config.hpp, LowLatencyLayout and get_low_latency_rdma_size_hint) with
+/// \p Width channels of a token: counts of two rounds, and room to send and to
+/// receive a message for each token, or each token and expert.
+static Expr lowLatencyBuffers(ExprScope P, Expr Width) {
+  constexpr int64_t Alignment = 128, Place = 16; // of a token
+  const ServeSpec &V = *P->Spec.Serve;
+  const Expr Experts = exprOf(P, *routedExperts(P->Spec.Model).Count) +
+                       exprOf(P, V.RedundantExperts);
+  const Expr Tokens = exprOf(P, V.DeepEPMaxTokens),
+             Scales = floorDiv(Width, numberOf(P, Alignment)) * 4;
+  const Expr Dispatched = max(Width * 2, Width + Scales) + Place,
+             Combined = Scales + Width * 2;
+  auto Aligned = [&](Expr Of) { return roundUp(Of, numberOf(P, Alignment)); };
+  const Expr Received = Experts * Tokens * max(Dispatched, Combined);
+  const Expr Sent = max(Tokens * Dispatched, Experts * Tokens * Combined);
+  return Aligned((Aligned(Experts * 4) + Received + Sent) * 2 + 1);
+}
+
+/// Bytes that vLLM reserves for DeepEP's kernels within a node, and again for
+/// those between nodes (envs.py, VLLM_DEEPEP_BUFFER_SIZE_MB; distributed/
+/// device_communicators/all2all.py, _make_all2all_kwargs).
+constexpr int64_t DeepEPBytes = int64_t(1) << 30;
+
+Expr foretrace::exchangeBuffersOf(ExprScope P, const Stage &S) {
+  const Expr None = numberOf(P, 0);
+  if (!usesDeepEP(P))
+    return None;
+  const ServeSpec &V = *P->Spec.Serve;
+  const Expr OfNode = V.isLikeVLLM() ? numberOf(P, DeepEPBytes) : None;
+  const int64_t Peers =
+      P->Spec.Cluster ? *P->Spec.Cluster->DevicesPerNode : 8; // of DGX
+  for (const auto &[Index, Layers] : layersByBlock(S)) {
+    const Block &B = P->Blocks[BlockId(Index)];
+    for (const Op &O : B.Ops)
+      if (O.Kind == OpKind::Permute)
+        return OfNode +
+               (*V.Exchange == ExchangeKind::DeepEPLowLatency
+                    ? lowLatencyBuffers(P, P.at(B.Values[O.Results.front()]
+                                                    .Type.Dims.back()
+                                                    .Size))
+                    : less(numberOf(P, Peers), sizeOf(P, Axis::Ep)) * OfNode);
+  }
+  return None;
+}
+
+bool foretrace::usesDeepEP(const Program &P) {
+  const ExchangeKind Is = *P.Spec.Serve->Exchange;
+  return P.Mesh[Axis::Dp] > 1 && (Is == ExchangeKind::DeepEPNormal ||
+                                  Is == ExchangeKind::DeepEPLowLatency);
+}
+
 /// Returns the value of a number on which expressions depend.
 int64_t CachePools::decide(Expr Of) {
   if (!P.Sizes.constantAt(Of))
@@ -44,10 +97,11 @@ bool CachePools::areEqual(std::optional<Expr> A, std::optional<Expr> B) {
 void CachePools::findCaches() {
   for (const auto &[Index, B] : llvm::enumerate(P->Blocks)) {
     const Expr None = numberOf(P, 0);
-    LayerCache Of{static_cast<unsigned>(Index), std::nullopt, None, None};
+    LayerCache Of{static_cast<unsigned>(Index), std::nullopt, false, None,
+                  None};
     bool Keeps = false;
     for (const Op &O : B.Ops) {
-      if (O.Kind != OpKind::Cache)
+      if (!isCache(O.Kind))
         continue;
       Keeps = true;
       const Value &V = B.Values[O.Results.front()];
@@ -58,6 +112,7 @@ void CachePools::findCaches() {
       }
       // As many tokens as a sequence can have.
       Of.OfToken += Size / exprOf(P, P->Spec.Serve->MaxLength);
+      Of.IsChunk |= O.Kind == OpKind::CacheChunk;
       if (O.Stated.isValid() && decide(less(None, P.at(O.Stated))) == 1)
         Of.Limit = P.at(O.Stated);
     }
@@ -74,7 +129,7 @@ void CachePools::findGroups() {
   addLayers(P->Layers, 1, All);
   auto Add = [&](Group New, unsigned Block) {
     auto It = llvm::find_if(Groups, [&](const Group &Old) {
-      return areEqual(Old.Limit, New.Limit) &&
+      return Old.IsChunk == New.IsChunk && areEqual(Old.Limit, New.Limit) &&
              areEqual(Old.OfToken, New.OfToken) &&
              areEqual(Old.States, New.States);
     });
@@ -89,10 +144,14 @@ void CachePools::findGroups() {
     if (Layers == 0)
       continue;
     if (!Of.OfToken.isConstant(0))
-      Add({IsHybrid ? Of.Limit : std::nullopt, Of.OfToken, {}, Layers},
+      Add({IsHybrid ? Of.Limit : std::nullopt,
+           Of.OfToken,
+           {},
+           Layers,
+           IsHybrid && Of.IsChunk},
           Of.Block);
     if (!Of.OfSequence.isConstant(0))
-      Add({{}, {}, Of.OfSequence, Layers}, Of.Block);
+      Add({{}, {}, Of.OfSequence, Layers, false}, Of.Block);
   }
   if (Groups.empty())
     return;
@@ -159,7 +218,7 @@ Expr CachePools::roomOf(const Stage &S, int64_t Memory) const {
   const Expr All = numberOf(P, Memory), None = numberOf(P, 0),
              Weights = P->Spec.Lora ? P.at(S.Totals.Weights) + adaptersOf(P, S)
                                     : P.at(S.Totals.Weights),
-             Used = Weights + workspaceOf(P, S);
+             Used = Weights + workspaceOf(P, S) + exchangeBuffersOf(P, S);
   auto Beside = [](Expr Of, Expr Less) { return Of + Less * int64_t(-1); };
   switch (*P->Spec.Serve->Engine) {
   case EngineKind::TensorRTLLM:
@@ -187,12 +246,14 @@ Expr CachePools::blocksNeeded() const {
   for (const Group &G : Groups) {
     Expr Each = numberOf(P, 1 + int64_t(*V.PrefixCaching)); // of states
     if (G.OfToken) {
-      // A step may add as many tokens before the window moves on.
+      // A step may add as many tokens before the window moves on, which need
+      // not begin with a block as a chunk does (v1/kv_cache_interface.py).
+      const int64_t IsWindow = G.Limit && !G.IsChunk;
       const Expr Kept =
-          G.Limit ? min(Tokens, *G.Limit + exprOf(P, V.MaxBatchTokens) + -1)
-                  : Tokens;
-      Each = ceilDiv(Kept, floorDiv(*PageOfLayer, *G.OfToken)) +
-             int64_t(G.Limit.has_value());
+          G.Limit
+              ? min(Tokens, *G.Limit + exprOf(P, V.MaxBatchTokens) + -IsWindow)
+              : Tokens;
+      Each = ceilDiv(Kept, floorDiv(*PageOfLayer, *G.OfToken)) + IsWindow;
     }
     Sum += Each * tablesOf(G);
   }
@@ -261,8 +322,7 @@ CachePools::leastOf(std::optional<Expr> CachePool::*Number) const {
 }
 
 bool CachePools::hasRule() const {
-  const EngineKind Engine = *P->Spec.Serve->Engine;
-  return IsAlike || Engine == EngineKind::VLLM || Engine == EngineKind::Generic;
+  return IsAlike || P->Spec.Serve->isLikeVLLM();
 }
 
 std::optional<Expr> CachePools::sequences() const {

@@ -15,6 +15,12 @@ namespace foretrace {
 /// sampler, which runs on each rank.
 ir::Expr workspaceOf(ir::ExprScope P, const ir::Stage &S);
 
+/// Returns the bytes of DeepEP's buffers on a rank of \p S: of low-latency
+/// kernels, and of normal ones in vLLM, whose sizes it sets.
+ir::Expr exchangeBuffersOf(ir::ExprScope P, const ir::Stage &S);
+/// Returns whether kernels of DeepEP exchange the tokens of experts.
+bool usesDeepEP(const ir::Program &P);
+
 /// The cache of a rank of one stage.
 struct CachePool {
   ir::Expr OfToken;    ///< bytes of a token, of layers that keep all tokens
@@ -33,6 +39,7 @@ struct CachePool {
 struct LayerCache {
   unsigned Block;
   std::optional<ir::Expr> Limit; ///< tokens that it keeps; none: all
+  bool IsChunk;                  ///< which are those of a chunk
   ir::Expr OfToken, OfSequence;  ///< bytes; of states, whatever the length
 };
 
@@ -70,6 +77,7 @@ private:
   struct Group {
     std::optional<ir::Expr> Limit, OfToken, States;
     int64_t Layers;
+    bool IsChunk; ///< of Limit tokens
     std::vector<unsigned> Blocks = {};
   };
 

@@ -135,7 +135,7 @@ bool TransferCounter::addLayer(const Block &Out, const Block &In,
                                RankBytes &Sum) {
   const bool IsHybrid =
       *From->Spec.Serve->HybridCache || *To->Spec.Serve->HybridCache;
-  auto IsCache = [](const Op &O) { return O.Kind == OpKind::Cache; };
+  auto IsCache = [](const Op &O) { return isCache(O.Kind); };
   const auto Sent = llvm::make_filter_range(Out.Ops, IsCache);
   auto Next = Sent.begin();
   for (const Op &O : llvm::make_filter_range(In.Ops, IsCache)) {

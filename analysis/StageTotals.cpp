@@ -8,6 +8,7 @@
 #include "analysis/SavedLayers.h"
 #include "analysis/Units.h"
 #include "ir/model/Boundary.h"
+#include "ir/model/OpKinds.h"
 #include "ir/model/SpecKeys.h"
 #include "llvm/ADT/STLExtras.h"
 #include <map>
@@ -29,6 +30,7 @@ private:
     return ofStage(P, S, Id, Block, Value, Slot);
   }
   Expr activations(const SavedLayers &Saved);
+  void addHeld(llvm::SmallVectorImpl<ExprId> &Weights);
   void addBoundaries();
 
   Program &P;
@@ -112,6 +114,42 @@ Expr StageSummer::activations(const SavedLayers &Saved) {
   return Most ? *Most : numberOf(P, 0);
 }
 
+/// Adds what an engine holds beside parameters: of each layer, and tables once
+/// for all layers of the stage that have the same one.
+void StageSummer::addHeld(llvm::SmallVectorImpl<ExprId> &Weights) {
+  struct Table {
+    const TensorType *Type;
+    ExprId Number;
+  };
+  llvm::SmallVector<Table, 4> Tables;
+  auto Equal = [&](ExprId A, ExprId B) {
+    return equal(Expr(P.Sizes, A), Expr(P.Sizes, B));
+  };
+  auto AreEqual = [&](const Table &A, const Table &B) {
+    Expr Are =
+        Equal(A.Number, B.Number) * int64_t(A.Type->Element == B.Type->Element);
+    for (const auto &[Of, With] : llvm::zip_equal(A.Type->Dims, B.Type->Dims))
+      Are *= Equal(Of.Size, With.Size);
+    return Are;
+  };
+  for (const auto &[Index, Count] : layersByBlock(S)) {
+    const Block &B = P.Blocks[BlockId(Index)];
+    for (const Op &O : B.Ops) {
+      if (O.Kind != OpKind::Hold)
+        continue;
+      const Value &V = B.Values[O.Results.front()];
+      Expr Times = count(KeyId::StageLayers, Index, Count);
+      if (O.Stated.isValid()) {
+        Times = numberOf(P, 1);
+        for (const Table &Known : Tables)
+          Times *= AreEqual(Known, {&V.Type, O.Stated}) * int64_t(-1) + 1;
+        Tables.push_back({&V.Type, O.Stated});
+      }
+      Weights.push_back(Times * bytesOnRank(P, V));
+    }
+  }
+}
+
 void StageSummer::run() {
   using Terms = llvm::SmallVector<ExprId, 4>; // by block
   Terms Parameters, Weights, Gradients, Optimizer, Update, Work;
@@ -133,6 +171,7 @@ void StageSummer::run() {
       addMessages(S.Totals.Messages, G.Of,
                   Layers * MicroBatches * Expr(P.Sizes, G.Size.Id));
   }
+  addHeld(Weights);
   for (const Op &O : P.Blocks[S.Step].Ops)
     if (isCollective(O.Kind) && O.Group.size(P.Mesh) > 1)
       addMessages(S.Totals.Messages, O.Group, {P.Sizes, O.Message.Id});

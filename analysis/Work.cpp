@@ -211,6 +211,7 @@ std::optional<Expr> foretrace::workOf(ExprScope P, const Block &B, const Op &O,
   case WorkRule::Stated:
     return statedWork(P, B, O, Of);
   case WorkRule::Kept:
+  case WorkRule::Held:
   case WorkRule::None:
   case WorkRule::Rows:
     return std::nullopt;

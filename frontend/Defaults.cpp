@@ -64,8 +64,11 @@ void foretrace::applyDefaults(ir::Spec &S) {
   orElse(S.Parallel.Megatron, ir::MegatronVersion::V0_19);
 
   orElse(S.Cost.Kind, ir::CostKind::Uncosted);
-  if (!S.Serve)
+  if (!S.Serve) { // training makes no rotary tables
+    ir::ModelSpec &M = S.Model;
+    M.RotaryPositions = M.LocalRotaryPositions = M.RotaryDim = {};
     return;
+  }
   orElse(S.Requests->Concurrency, int64_t(1));
   orElse(S.Serve->Engine, ir::EngineKind::Generic);
   orElse(S.Serve->Usage, ir::UsageKind::Server);

@@ -22,6 +22,7 @@
 // `shard` gathers and exchanges what it finds, so that messages have these
 // types too.
 
+#include "ir/model/Measure.h"
 #include "ir/model/OpKinds.h"
 #include "lang/diagnostics/Lang.h"
 #include "passes/BlockBuilder.h"
@@ -288,7 +289,22 @@ static void checkUse(const Program &P, llvm::StringRef Key,
   Diags.report(Type.Range, diag::KeyWithoutEffect, Key, Without);
 }
 
+/// Leaves the products whose weights the checkpoint does not quantize in the
+/// type of activations.
+static void keepUnquantized(Block &B, QuantizedKind Quantized) {
+  for (Op &O : B.Ops)
+    if (O.IsLowPrecision && O.Kind == OpKind::MatMul) {
+      const bool IsOfExperts =
+          B.Values[O.Operands[1]].Type.indexOf(DimKind::Expert) >= 0;
+      O.IsLowPrecision = Quantized != (IsOfExperts ? QuantizedKind::Linear
+                                                   : QuantizedKind::Experts);
+    }
+}
+
 bool foretrace::assignTypes(Program &P, DiagnosticEngine &Diags) {
+  if (P.Spec.Serve)
+    for (Block &B : P.Blocks)
+      keepUnquantized(B, *P.Spec.Serve->Quantized);
   for (Block &B : P.Blocks)
     if (const BlockTypes Types(P.Spec, B); !Types.arePlain())
       TypeAssigner(P, B, Types).run();

@@ -325,8 +325,8 @@ void Elaborator::checkServed() {
   for (Block &B : P.Blocks) {
     for (Value &V : B.Values)
       V.Frozen |= V.Kind == ValueKind::Param;
-    const bool Keeps = llvm::any_of(
-        B.Ops, [](const Op &O) { return O.Kind == OpKind::Cache; });
+    const bool Keeps =
+        llvm::any_of(B.Ops, [](const Op &O) { return isCache(O.Kind); });
     const bool Mixes = llvm::any_of(B.Ops, [&](const Op &O) {
       return O.Kind == OpKind::Scan || O.Kind == OpKind::Conv ||
              (hasTrait(O.Kind, Attends) && !hasOtherKeys(B, O));

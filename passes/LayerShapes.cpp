@@ -245,6 +245,8 @@ llvm::StringRef LayerBody::faultOf(OpKind K, llvm::ArrayRef<ValueId> Operands,
   case OpKind::Opaque:
     return faultOfOpaque(Operands, Results);
   case OpKind::Cache: // of other tokens, or of none
+  case OpKind::CacheChunk:
+  case OpKind::Hold:
     return "";
   case OpKind::Norm:
     for (const ValueId Weight : Operands.drop_front())

@@ -133,7 +133,7 @@ void RowMaker::findKept() {
     const Block &B = *std::next(P.Blocks.begin(), Of.Block);
     const Op *Before = nullptr, *After = nullptr;
     for (const Op &O : B.Ops) {
-      if (O.Kind == OpKind::Cache)
+      if (isCache(O.Kind))
         After = Before;
       else if (!isCollective(O.Kind) && O.Time != Nanoseconds())
         Before = &O;

@@ -84,6 +84,8 @@ StringRef foretrace::megatron::torchType(ir::ElementType T) {
   case ir::ElementType::MXFP8:
   case ir::ElementType::MXFP4:
   case ir::ElementType::NVFP4:
+  case ir::ElementType::INT8:
+  case ir::ElementType::INT4:
   case ir::ElementType::U8:
     return "torch.uint8";
   case ir::ElementType::I64:

@@ -107,6 +107,8 @@ static FigureTable servedTable(ExprScope P, const CachePools &Pools) {
                 {}};
   if (P->Spec.Lora)
     T.Columns.push_back({"adapters", FigureUnit::Bytes});
+  if (usesDeepEP(P))
+    T.Columns.push_back({"deepep_buffers", FigureUnit::Bytes});
   if (HasRoom)
     llvm::append_range(T.Columns, columns({{FigureUnit::Bytes, "step pool"}}));
   if (HasBlocks)
@@ -119,6 +121,8 @@ static FigureTable servedTable(ExprScope P, const CachePools &Pools) {
     auto &Row = T.Rows.back();
     if (P->Spec.Lora)
       Row.emplace_back(P.Sizes, adaptersOf(P, S));
+    if (usesDeepEP(P))
+      Row.emplace_back(P.Sizes, exchangeBuffersOf(P, S));
     if (HasRoom)
       Row.insert(Row.end(), {Size(S.Totals.Workspace.Id), Size(*Pool.Room)});
     if (HasBlocks)
@@ -248,6 +252,10 @@ static Figures servedFigures(const EmitRequest &Request,
   const std::optional<Expr> Tokens = Pools.tokens();
   addPrefixHits(S, Tokens ? std::optional(Tokens->value()) : std::nullopt, F);
   addExperts(S, F);
+  if (S.Model.Positions.is(PositionKind::Rope) &&
+      !S.Model.RotaryPositions.isPresent())
+    F.Notes = {"Rotary tables are not included: the model has no "
+               "rotary_positions."};
   F.Sizes = P.Sizes;
   return F;
 }

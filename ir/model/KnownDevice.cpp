@@ -12,6 +12,9 @@ bool KnownDevice::has(TypeKind T) const {
   case TypeKind::FP16:
   case TypeKind::FP32:
     return true;
+  case TypeKind::INT8: // of weights alone
+  case TypeKind::INT4:
+    return false;
   case TypeKind::FP8:
   case TypeKind::FP8Block:
     return Has >= Formats::Fp8;

@@ -199,7 +199,41 @@ ScaledBlocks foretrace::ir::blocksOf(const Value &V) {
                                                  : ScaledBlocks::Activation;
 }
 
+/// Returns the bytes of a scaled weight as an engine has it: 128 x 128 blocks
+/// of each matrix have a scale, also those at its ends that are not whole
+/// (DeepSeek-V3, arXiv 2412.19437, section 3.3.2), and other types one for the
+/// matrix that is not counted elsewhere (vLLM, layers/quantization/fp8.py and
+/// modelopt.py).
+static Expr servedWeight(ExprScope P, const Value &V) {
+  constexpr int64_t ScaleBytes = 4, Side = 128;
+  const size_t Dims = V.Type.Dims.size();
+  Expr Scales = numberOf(P, ScaleBytes);
+  for (size_t Dim = 0; Dim < Dims; ++Dim) {
+    const Expr Extent = extentOnRank(P, V.Type, V.Layout, Dim);
+    const bool IsResult =
+        Dim + 1 == Dims && V.Type.Element == ElementType::INT8;
+    if (Dim + 2 < Dims || IsResult) // of experts, or of channels
+      Scales *= Extent;
+    else if (V.Type.Element == ElementType::FP8Block)
+      Scales *= ceilDiv(Extent, numberOf(P, Side));
+  }
+  const Expr Count(P.Sizes, V.OnRank.Id);
+  switch (V.Type.Element) {
+  case ElementType::FP8:
+  case ElementType::FP8Block:
+  case ElementType::INT8:
+    return Count + Scales;
+  case ElementType::NVFP4:
+    return bytesOf(P, Count, V.Type.Element, ScaledBlocks::Weight) + Scales;
+  default:
+    return bytesOf(P, Count, V.Type.Element, ScaledBlocks::Weight);
+  }
+}
+
 Expr foretrace::ir::bytesOnRank(ExprScope P, const Value &V) {
+  if (P->Spec.Serve && V.Kind == ValueKind::Param && isScaled(V.Type.Element) &&
+      V.Type.Dims.size() >= 2)
+    return servedWeight(P, V);
   return bytesOf(P, {P.Sizes, V.OnRank.Id}, V.Type.Element, blocksOf(V));
 }
 

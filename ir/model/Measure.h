@@ -62,6 +62,12 @@ Expr sizeOf(ExprScope P, Axis A);
 Expr sizeOf(ExprScope P, llvm::ArrayRef<Axis> Axes);
 Expr sizeOf(ExprScope P, const Group &G);
 
+/// Returns whether only weights have the type, which kernels convert to that of
+/// activations.
+inline bool isOfWeightsAlone(ElementType T) {
+  return T == ElementType::INT8 || T == ElementType::INT4;
+}
+
 /// Returns the extent of a dimension, of all replicas together.
 Elements extentOf(const Program &P, const Dim &D);
 /// Returns the bytes of a tensor, of all replicas together: without scales, and

@@ -64,6 +64,8 @@ llvm::StringRef foretrace::ir::getStatedName(OpKind K) {
     return "rate";
   case WorkRule::Kept:
     return "limit";
+  case WorkRule::Held:
+    return "table";
   case WorkRule::None:
   case WorkRule::Product:
   case WorkRule::Rows:

@@ -119,9 +119,12 @@ enum class WorkRule : unsigned char {
   Stated,
   /// Rows of a table: nothing, or products with all of the table.
   Rows,
-  /// Nothing; a layer may state the `limit` of tokens of a sequence that a cache
-  /// holds.
+  /// Nothing; a layer may state the `limit` of tokens of a sequence that a
+  /// cache holds.
   Kept,
+  /// Nothing; a layer may state a `table`: layers of a stage share tensors of
+  /// one type and with one such number.
+  Held,
 };
 
 /// A compute op of ir/model/Ops.def.
@@ -150,5 +153,7 @@ inline bool hasTrait(OpKind K, OpTraits T) {
 inline bool isLinear(OpKind K) { return hasTrait(K, Linear); }
 inline bool isOpaque(OpKind K) { return hasTrait(K, Opaque); }
 inline bool isView(OpKind K) { return hasTrait(K, Looks); }
+/// Returns whether the op says what the cache of an engine holds.
+inline bool isCache(OpKind K) { return getInfo(K).Work == WorkRule::Kept; }
 
 } // namespace foretrace::ir

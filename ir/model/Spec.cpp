@@ -53,6 +53,8 @@ const DeviceSpec::Peak &DeviceSpec::peakOf(TypeKind T) {
   case TypeKind::BF16:
   case TypeKind::FP16:
   case TypeKind::FP32:
+  case TypeKind::INT8:
+  case TypeKind::INT4:
     return Plain;
   case TypeKind::FP8:
   case TypeKind::FP8Block:

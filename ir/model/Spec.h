@@ -218,6 +218,11 @@ struct ServeSpec {
   std::string Peer;
 #define SERVE_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
 #include "ir/model/Spec.def"
+
+  /// Returns whether rules of vLLM hold, as for an engine without rules.
+  bool isLikeVLLM() const {
+    return *Engine == EngineKind::VLLM || *Engine == EngineKind::Generic;
+  }
 };
 
 /// Speculation of an engine: how many tokens are proposed, and by what.

@@ -135,6 +135,12 @@ void Deriver::deriveCluster() {
     error(World.Range, diag::WorldExceedsCluster, *World, *C.Nodes,
           *C.DevicesPerNode, Devices)
         .noteValue("nodes", C.Nodes);
+  else if (C.Nodes.isStated() && S.Serve &&
+           !holds(isAtMost(of(World) * of(S.Serve->Replicas), number(Devices)),
+                  diag::ServeCluster, S.Serve->Replicas))
+    error(S.Serve->Replicas.Range, diag::ServeCluster, *S.Serve->Replicas,
+          *World, Devices)
+        .noteValue("nodes", C.Nodes);
   if (C.NicBandwidth.isPresent() && !C.Nics.isStated())
     C.Nics.derive(*C.DevicesPerNode, C.DevicesPerNode.Range);
   if (C.Nics.isPresent() && !C.NicBandwidth.isPresent())

@@ -6,7 +6,6 @@
 
 #include "analysis/CacheTransfer.h"
 #include "analysis/DeviceMemory.h"
-#include "ir/model/KnownDevice.h"
 #include "ir/model/Spellings.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Passes.h"
@@ -154,27 +153,6 @@ void Deriver::checkServe() {
           "with `quantized = none`");
 }
 
-/// Sets types of the forward pass of a step.
-void Deriver::deriveServedTypes() {
-  const ServeSpec &V = *S.Serve;
-  TrainSpec &T = S.Train;
-  T.Precision.derive(*V.Precision, V.Precision.Range);
-  const bool IsQuantized = *V.Quantized != QuantizedKind::None;
-  const TypeKind Weights =
-      IsQuantized ? *V.WeightPrecision : static_cast<TypeKind>(*V.Precision);
-  T.WeightPrecision.derive(Weights, V.WeightPrecision.Range);
-  // A device without products of a type has those of activations instead.
-  const KnownDevice *Device = deviceOf(S);
-  T.ComputePrecision.derive(!Device || Device->has(Weights)
-                                ? Weights
-                                : static_cast<TypeKind>(*V.Precision),
-                            V.WeightPrecision.Range);
-  T.ComputeCopies.derive(1, V.WeightPrecision.Range);
-  if (*V.Exchange == ExchangeKind::DeepEPNormal ||
-      *V.Exchange == ExchangeKind::DeepEPLowLatency)
-    T.DispatchPrecision.derive(TypeKind::FP8Block, V.Exchange.Range);
-}
-
 /// Returns the tokens of a sequence in a step of decode: the last one, and
 /// those that are proposed.
 Expr Deriver::verifiedTokens() {
@@ -218,6 +196,39 @@ void Deriver::dropBranch() {
       I.Block -= I.Block > Block;
 }
 
+/// Returns the sequences of \p Wanted for whose tokens a step of decode has
+/// room; the others wait (vLLM, v1/core/sched/scheduler.py, token_budget).
+/// Chunks of prompts alone bound a step of SGLang.
+Expr Deriver::sequencesInStep(Expr Wanted, Expr TokensOfEach) {
+  const ServeSpec &V = *S.Serve;
+  if (*V.Engine == EngineKind::SGLang)
+    return Wanted;
+  const Expr Most =
+      max(floorDiv(of(V.MaxBatchTokens), TokensOfEach), number(1));
+  if (Most.value() < Wanted.value())
+    Diags.report(V.MaxBatchTokens.Range, diag::ServeStepTokens, Most.value(),
+                 Wanted.value(), TokensOfEach.value(), *V.MaxBatchTokens);
+  return min(Wanted, Most);
+}
+
+/// Reports keys that the step which a job describes does not read.
+void Deriver::checkStepKeys() {
+  const ServeSpec &V = *S.Serve;
+  const RequestsSpec &R = *S.Requests;
+  if (V.Step.isStated() && *V.Step == StepKind::Largest && V.Context.isStated())
+    error(V.Context.Range, diag::KeyWithoutEffect, "context",
+          "in the largest step");
+  // What another engine sends depends on both of the others.
+  if (*V.Step != StepKind::Decode || !V.Peer.empty())
+    return;
+  if (R.Prefix.isStated() && *R.Prefix > 0)
+    error(R.Prefix.Range, diag::KeyWithoutEffect, "prefix",
+          "in a step of decode");
+  if (R.HitRate.isStated())
+    error(R.HitRate.Range, diag::KeyWithoutEffect, "hit_rate",
+          "in a step of decode");
+}
+
 /// Sets the tokens of the step, of one attention replica.
 void Deriver::deriveStep() {
   if (!S.Serve)
@@ -236,6 +247,7 @@ void Deriver::deriveStep() {
     Sequences =
         min(ceilDiv(of(R.Concurrency), of(V.Replicas) * of(S.Parallel.Dp)),
             of(V.MaxSequences));
+    Sequences = sequencesInStep(Sequences, Tokens);
     Context = of(R.Input) + floorDiv(of(R.Output), number(2));
     if (S.Draft)
       Context = max(Context, Tokens);
@@ -248,6 +260,9 @@ void Deriver::deriveStep() {
   else if (!holds(isAtMost(Tokens, of(V.Context)), diag::ServeContext,
                   V.Context))
     error(V.Context.Range, diag::ServeContext, *V.Context, Tokens.value());
+  else if (!holds(isAtMost(of(V.Context), of(V.MaxLength)),
+                  diag::ServeContextLength, V.Context))
+    error(V.Context.Range, diag::ServeContextLength, *V.Context, *V.MaxLength);
 }
 
 void Deriver::deriveServe() {
@@ -256,6 +271,12 @@ void Deriver::deriveServe() {
   ServeSpec &V = *S.Serve;
   const RequestsSpec &R = *S.Requests;
   checkServe();
+  ModelSpec &M = S.Model;
+  if (!M.RotaryPositions.isPresent() && M.MaxPositions.isStated() &&
+      M.Positions.is(PositionKind::Rope) &&
+      define(M.RotaryPositions, of(M.MaxPositions), M.MaxPositions.Range,
+             "rotary_positions"))
+    M.RotaryPositions.state(*M.MaxPositions, M.MaxPositions.Range); // by that
   if (!holds(isAtMost(of(R.Prefix), of(R.Input)), diag::RequestsPrefix,
              R.Prefix))
     error(R.Prefix.Range, diag::RequestsPrefix, *R.Prefix, *R.Input);
@@ -280,6 +301,13 @@ void Deriver::deriveServe() {
                          number(1))
                    : min(Sequences, of(V.MaxBatchTokens)),
            V.Engine.Range, "max_sequences");
+  // vLLM, config/scheduler.py, SchedulerConfig.
+  if (V.isLikeVLLM() &&
+      !holds(isAtMost(of(V.MaxSequences), of(V.MaxBatchTokens)),
+             diag::ServeSequences, V.MaxBatchTokens))
+    error(V.MaxBatchTokens.Range, diag::ServeSequences, *V.MaxBatchTokens,
+          *V.MaxSequences)
+        .noteValue("max_sequences", V.MaxSequences);
   if (!V.MemoryFraction.isPresent())
     define(V.MemoryFraction, memoryFraction(), V.Engine.Range,
            "memory_fraction");
@@ -307,6 +335,7 @@ void Deriver::deriveServe() {
   if (!V.Step.isPresent())
     V.Step.derive(V.Name == "prefill" ? StepKind::Prefill : StepKind::Decode,
                   V.Range);
+  checkStepKeys();
   checkDraft();
   dropBranch();
   deriveServedTypes();
@@ -331,6 +360,9 @@ void Deriver::checkInstance() {
   if (S.Serve && !HasExperts && exceeds(P.Dp, 1))
     error(P.World.Range, diag::ServeReplicas, *P.Dp, *P.World / *P.Dp,
           *S.Serve->Replicas * *P.Dp);
+  if (S.Serve && !HasExperts && S.Serve->Quantized.is(QuantizedKind::Experts))
+    error(S.Serve->Quantized.Range, diag::KeyWithoutEffect, "quantized",
+          "without experts");
   if (!S.Serve || !S.Serve->Exchange.isStated())
     return;
   const auto &Exchange = S.Serve->Exchange;

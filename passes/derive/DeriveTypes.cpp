@@ -3,6 +3,7 @@
 // The part of `derive` that concerns the types of weights, activations,
 // messages and the state of the optimizer.
 
+#include "ir/model/KnownDevice.h"
 #include "ir/model/Spellings.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Passes.h"
@@ -126,7 +127,8 @@ void Deriver::deriveTypes() {
   static constexpr TypeKind FP32 = TypeKind::FP32;
   llvm::SmallVector<TypeKind, 8> Any = {Plain}, Stored = {Plain, FP32};
 #define TYPE_KIND(ENUMERATOR, SPELLING)                                        \
-  if (isScaled(TypeKind::ENUMERATOR))                                          \
+  if (isScaled(TypeKind::ENUMERATOR) &&                                        \
+      !isOfWeightsAlone(elementTypeOf(TypeKind::ENUMERATOR)))                  \
     Any.push_back(TypeKind::ENUMERATOR);
 #include "ir/model/Spec.def"
   const Located<TypeKind> &Compute = T.ComputePrecision;
@@ -150,4 +152,25 @@ void Deriver::deriveTypes() {
   if (*S.Parallel.Zero < 2) // Megatron-FSDP has flags for any type
     checkGradType();
   checkStoredTypes();
+}
+
+/// Sets types of the forward pass of a step.
+void Deriver::deriveServedTypes() {
+  const ServeSpec &V = *S.Serve;
+  TrainSpec &T = S.Train;
+  T.Precision.derive(*V.Precision, V.Precision.Range);
+  const auto Plain = static_cast<TypeKind>(*V.Precision);
+  const TypeKind Weights =
+      *V.Quantized == QuantizedKind::None ? Plain : *V.WeightPrecision;
+  T.WeightPrecision.derive(Weights, V.WeightPrecision.Range);
+  const KnownDevice *Device = deviceOf(S); // it may lack products of the type
+  T.ComputePrecision.derive(isOfWeightsAlone(elementTypeOf(Weights)) ||
+                                    (Device && !Device->has(Weights))
+                                ? Plain
+                                : Weights,
+                            V.WeightPrecision.Range);
+  T.ComputeCopies.derive(1, V.WeightPrecision.Range);
+  if (*V.Exchange == ExchangeKind::DeepEPNormal ||
+      *V.Exchange == ExchangeKind::DeepEPLowLatency)
+    T.DispatchPrecision.derive(TypeKind::FP8Block, V.Exchange.Range);
 }

@@ -142,6 +142,8 @@ private:
   ir::Expr sglangFraction();
   ir::Expr memoryFraction();
   ir::Expr verifiedTokens();
+  ir::Expr sequencesInStep(ir::Expr Wanted, ir::Expr TokensOfEach);
+  void checkStepKeys();
   void checkDraft();
   void dropBranch();
   ir::Expr expertTp();

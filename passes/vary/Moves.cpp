@@ -85,10 +85,24 @@ static std::vector<KeyNumber *> findNodes(Spec &S, SourceRange) {
   return {&S.Cluster->Nodes};
 }
 
-static std::vector<KeyNumber *> findCopies(Spec &S, SourceRange) {
+template <KeyNumber ServeSpec::*Member>
+static std::vector<KeyNumber *> findServed(Spec &S, SourceRange) {
   if (!S.Serve)
     return {};
-  return {&S.Serve->RedundantExperts};
+  return {&(*S.Serve.*Member)};
+}
+
+static Numbers replicasOfCluster(const Spec &S, const KeyNumber &) {
+  const ClusterSpec &C = *S.Cluster;
+  return {product({*C.Nodes, *C.DevicesPerNode}) / *S.Parallel.World};
+}
+
+static Numbers tokensOfSequences(const Spec &S, const KeyNumber &) {
+  return {*S.Serve->MaxSequences};
+}
+
+static Numbers longestContext(const Spec &S, const KeyNumber &) {
+  return {*S.Serve->MaxLength};
 }
 
 /// Numbers with which all experts divide over ep: the least one, and that below
@@ -179,8 +193,10 @@ static Numbers multiplesByTwo(const Spec &S, const KeyNumber &Now) {
 }
 
 static Numbers nodesOfWorld(const Spec &S, const KeyNumber &) {
+  const int64_t Ranks =
+      product({*S.Parallel.World, S.Serve ? *S.Serve->Replicas : 1});
   return {static_cast<int64_t>(
-      llvm::divideCeil(*S.Parallel.World, *S.Cluster->DevicesPerNode))};
+      llvm::divideCeil(Ranks, *S.Cluster->DevicesPerNode))};
 }
 
 static Numbers stagesOfZero(const Spec &, const KeyNumber &) {

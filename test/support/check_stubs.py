@@ -60,7 +60,7 @@ def documents(job):
         try:
             yield job.params if name == "params" else getattr(job, name)(**options)
         except foretrace.Error as error:
-            if error.diagnostics[-1].id not in ("time-no-cluster", "serve-backend"):
+            if error.diagnostics[-1].id not in ("time-no-cluster", "time-no-estimate", "serve-backend"):
                 raise
 
 

@@ -33,7 +33,7 @@ static ir::FactSet factsOf(const ir::Spec &S) {
     return {ir::Fact::Totals, ir::Fact::Scheduled};
   if (S.Cost.Kind.is(ir::CostKind::Estimate))
     return {ir::Fact::Totalled, ir::Fact::Scheduled, ir::Fact::Costs,
-            ir::Fact::Workspace};
+            ir::Fact::Workspace, ir::Fact::Service};
   return {ir::Fact::Totalled, ir::Fact::Workspace};
 }
 

@@ -191,17 +191,27 @@ class _VolumeTierGroup(Record):
 
 class Time(Record):
     schema: str
-    time: int
-    uncertainty: int
+    time: int  # ?
+    uncertainty: int  # ?
     tokens_per_second: int
-    flops_per_second: int
-    mfu: int
-    hfu: int
-    exposed: int
-    device_hours: int
+    flops_per_second: int  # ?
+    mfu: int  # ?
+    hfu: int  # ?
+    exposed: int  # ?
+    device_hours: int  # ?
+    ttft: int  # ?
+    tpot: int  # ?
+    user_tokens_per_second: int  # ?
+    requests_per_hour: int  # ?
+    running: int  # ?
+    bound: str  # ?
+    decode_step: int  # ?
+    mixed_step: int  # ?
+    mixed_share: int  # ?
+    step: int  # ?
     parts: tuple[_TimePart, ...]
-    lines: tuple[_TimeLine, ...]
-    stages: tuple[_TimeStage, ...]
+    lines: tuple[_TimeLine, ...]  # ?
+    stages: tuple[_TimeStage, ...]  # ?
     changes: tuple[_TimeChange, ...]  # ?
     notes: tuple[str, ...]
 

@@ -15,9 +15,9 @@ let s:units = split('
 let s:values = split('
       \ a2a adam adam_8bit after_sum all all_gather allgather alltoall any aux_loss balanced bf16
       \ block_tp calibrated channel decode deepep_low_latency deepep_normal deepspeed dualpipe
-      \ dualpipe_v estimate file flex flops forward fp16 fp32 fp8 fp8_block fp8_ds_mla full
-      \ fully_connected fused geglu gelu generic global_aux_loss gpipe head interleaved
-      \ interleaved_1f1b interleaved_zb l2 largest layernorm layernorm_no_bias learned local
+      \ dualpipe_v estimate experts file flex flops forward fp16 fp32 fp8 fp8_block fp8_ds_mla full
+      \ fully_connected fused geglu gelu generic global_aux_loss gpipe head int4 int8 interleaved
+      \ interleaved_1f1b interleaved_zb l2 largest layernorm layernorm_no_bias learned linear local
       \ looped_bfs megatron megatron_fsdp memory module_count mtp muon mxfp4 mxfp8 native ngram none
       \ nvfp4 offline one_f_one_b op p2p parameters post pre precision_aware prefill profile relu
       \ ring rmsnorm roofline rope same_vendor sandwich selective seq_aux_loss server sgd sglang
