@@ -207,6 +207,8 @@ llvm::StringRef LayerBody::faultOf(OpKind K, llvm::ArrayRef<ValueId> Operands,
                                    llvm::ArrayRef<ValueId> Results) {
   const llvm::ArrayRef<Dim> First = dimsOf(Operands[0]);
   const llvm::ArrayRef<Dim> Out = dimsOf(Results[0]);
+  if (isCache(K) || K == OpKind::Hold) // of other tokens, or of none
+    return "";
   switch (K) {
   case OpKind::Pool:
   case OpKind::Insert:
@@ -244,10 +246,6 @@ llvm::StringRef LayerBody::faultOf(OpKind K, llvm::ArrayRef<ValueId> Operands,
     break;
   case OpKind::Opaque:
     return faultOfOpaque(Operands, Results);
-  case OpKind::Cache: // of other tokens, or of none
-  case OpKind::CacheChunk:
-  case OpKind::Hold:
-    return "";
   case OpKind::Norm:
     for (const ValueId Weight : Operands.drop_front())
       if (const auto Fault = faultOfWeight(Weight, First); !Fault.empty())

@@ -173,6 +173,13 @@ static Figures servedFigures(const EmitRequest &Request) {
        "Nine of ten published times per output token are within 40 % of it; "
        "times to first tokens are rougher (docs/fidelity.md)."},
       {}};
+  const bool HasEngines =
+      llvm::any_of(P.Spec.Cost.Kernels, [](const KernelParameter &K) {
+        return K.Id == KernelParameterId::HostStep;
+      });
+  if (!HasEngines)
+    F.Notes.push_back("Note: the profile has no table `serving`, so kernels "
+                      "have the starts and rates of training.");
   if (P.Service->Decode)
     addService(P, F);
   F.Named.push_back({"step",

@@ -313,23 +313,6 @@ void Deriver::deriveServe() {
            "memory_fraction");
   if (!V.Block.isPresent())
     V.Block.derive(blockTokens(V), V.Engine.Range);
-  if (!V.WeightPrecision.isPresent())
-    V.WeightPrecision.derive(static_cast<TypeKind>(*V.Precision),
-                             V.Precision.Range);
-  if (!V.KvPrecision.isPresent())
-    V.KvPrecision.derive(
-        *findSpelling<CacheTypeKind>(getSpelling(*V.Precision)),
-        V.Precision.Range);
-  const bool HasLatents = llvm::any_of(S.Model.Blocks, [](const BlockSpec &B) {
-    return B.Mixer.find<int64_t>("kv_lora") != nullptr;
-  });
-  if (*V.KvPrecision == CacheTypeKind::FlashMLA && !HasLatents)
-    error(V.KvPrecision.Range, diag::ServeCacheType,
-          getSpelling(*V.KvPrecision));
-  if (!V.StatePrecision.isPresent())
-    V.StatePrecision.derive(*V.Engine == EngineKind::VLLM ? *V.Precision
-                                                          : PrecisionKind::FP32,
-                            V.Engine.Range);
   if (!V.Exchange.isPresent())
     V.Exchange.derive(ExchangeKind::AllGather, V.Engine.Range);
   if (!V.Step.isPresent())

@@ -156,7 +156,24 @@ void Deriver::deriveTypes() {
 
 /// Sets types of the forward pass of a step.
 void Deriver::deriveServedTypes() {
-  const ServeSpec &V = *S.Serve;
+  ServeSpec &V = *S.Serve;
+  if (!V.WeightPrecision.isPresent())
+    V.WeightPrecision.derive(static_cast<TypeKind>(*V.Precision),
+                             V.Precision.Range);
+  if (!V.KvPrecision.isPresent())
+    V.KvPrecision.derive(
+        *findSpelling<CacheTypeKind>(getSpelling(*V.Precision)),
+        V.Precision.Range);
+  const bool HasLatents = llvm::any_of(S.Model.Blocks, [](const BlockSpec &B) {
+    return B.Mixer.find<int64_t>("kv_lora") != nullptr;
+  });
+  if (*V.KvPrecision == CacheTypeKind::FlashMLA && !HasLatents)
+    error(V.KvPrecision.Range, diag::ServeCacheType,
+          getSpelling(*V.KvPrecision));
+  if (!V.StatePrecision.isPresent())
+    V.StatePrecision.derive(*V.Engine == EngineKind::VLLM ? *V.Precision
+                                                          : PrecisionKind::FP32,
+                            V.Engine.Range);
   TrainSpec &T = S.Train;
   T.Precision.derive(*V.Precision, V.Precision.Range);
   const auto Plain = static_cast<TypeKind>(*V.Precision);

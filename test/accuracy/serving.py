@@ -38,7 +38,9 @@ MODELS = {
 CLUSTERS = {"h100_sxm": "h100", "h200_sxm": "h200", "b200_sxm": "b200",
             "b300_sxm": "b300", "gb200": "gb200-nvl72"}
 ON_NODE = {"gb200-nvl72": 4}
-TYPES = {"fp8": "fp8", "fp8_block": "fp8_block", "nvfp4": "nvfp4", "bfloat16": "bf16"}
+TYPES = {"fp8": "fp8", "fp8_block": "fp8_block", "nvfp4": "nvfp4", "bfloat16": "bf16",
+         "int4_wo": "int4"}
+OF_EXPERTS = ("mxfp4", "int4")  # attention is in bf16 in the checkpoints that have these
 
 
 def number(row, key, default=1):
@@ -68,7 +70,7 @@ def job_of(row):
     precision = TYPES.get(quantized, quantized)
     if model.startswith("deepseek") and precision == "fp8":
         precision = "fp8_block"
-    if precision not in ("bf16", "fp8", "fp8_block", "nvfp4", "mxfp4"):
+    if precision not in ("bf16", "fp8", "fp8_block", "nvfp4", *OF_EXPERTS):
         return None, f"weights in {quantized}"
     tp, pp, dp, etp, ep = (number(row, k) for k in ("tp", "pp", "dp", "etp", "ep"))
     tp, dp, etp, ep = layout_of(tp, dp, etp, ep)
@@ -80,6 +82,8 @@ def job_of(row):
     parallel = f"world = {world}   tp = {tp}   pp = {pp}"
     if not dense:
         parallel += f"   ep = {ep}   etp = {etp}"
+    if precision in OF_EXPERTS:
+        precision += "   quantized = experts"
     cache = "fp8" if row["backend"] == "trtllm" and precision != "bf16" else "bf16"
     return f"""import "models/{model}.fore"
 import "clusters/{cluster}.toml" as pod
