@@ -66,12 +66,17 @@ static std::array<ExprId, 4> lawsOf(const ServiceLaws &Of) {
 StepClock::StepClock(const Program &P)
     : P(P), Code(P.Sizes, lawsOf(*P.Service)), Row(Code) {}
 
-/// Returns a time for another value of a key.
+/// Returns a time for another value of a key; no number if there is none, or if
+/// the job derives the key from something else.
 double StepClock::at(Law Of, KeyId Key, int64_t Value) {
   const auto [It, IsNew] = Known.try_emplace({Of, Value});
   if (!IsNew)
     return It->second;
   const std::optional<size_t> Leaf = Code.findLeaf(ir::Key{Key});
+  const RequestsSpec &R = *P.Spec.Requests;
+  if (!Leaf &&
+      Value != (Key == KeyId::RequestsInput ? *R.Input : *R.Concurrency))
+    return It->second = std::nan("");
   Row.restart();
   if (Leaf)
     Row.set(*Leaf, Value);
@@ -79,7 +84,8 @@ double StepClock::at(Law Of, KeyId Key, int64_t Value) {
   Row.restart();
   if (Leaf)
     Row.set(*Leaf, Code.leaves()[*Leaf].Value);
-  return It->second = static_cast<double>(Time) * 1e-9;
+  return It->second =
+             Time == NoValue ? std::nan("") : static_cast<double>(Time) * 1e-9;
 }
 
 /// Returns a time between those of the nearest two multiples of \p PerUnit.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Times that users of a job that serves see, with continuous batching: what the
-// steps of an engine are like in the mean (docs/serving-time.md).
+// steps of an engine are like in the mean (docs/serving.md).
 #pragma once
 
 #include "ir/model/Evaluate.h"
@@ -46,7 +46,8 @@ enum class ServiceBound : unsigned char {
 };
 llvm::StringRef getName(ServiceBound B);
 
-/// Means over requests, of one instance after it has started; times in seconds.
+/// Means over requests, of one instance after it has started; times in seconds,
+/// which are no numbers if the steps of other loads have none.
 struct ServiceTime {
   double FirstToken; ///< from the arrival of a request
   double Token;      ///< from one token of a request to the next

@@ -126,6 +126,11 @@ bool timing::check(const EmitRequest &Request, const Options &,
 static void addService(const Program &P, Figures &F) {
   StepClock Clock(P);
   const ServiceTime Of = serviceTimeOf(P, Clock);
+  if (!std::isfinite(Of.Token) || !std::isfinite(Of.FirstToken)) {
+    F.Notes.push_back("Note: times that users see are unknown, as the laws of "
+                      "steps hold for the requests of this job alone.");
+    return;
+  }
   auto AddTime = [&](llvm::StringLiteral Key, llvm::StringLiteral Title,
                      double Seconds) {
     F.Named.push_back(
