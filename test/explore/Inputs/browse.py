@@ -148,7 +148,6 @@ with tempfile.TemporaryDirectory() as folder:
           area.value = {text!r};
           area.dispatchEvent(new Event('input'));
         }})()""")
-        time.sleep(0.3)
         settle(browser)
 
     text = job.read_text()

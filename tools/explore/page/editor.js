@@ -37,13 +37,17 @@ function showDiagnostics({diagnostics = [], denied = []}) {
       `${path} is outside of the folder of the job. A text of this page can import files of that folder, of folders given with -I, and those that the file on disk imports.`)));
 }
 
-let typing;
+/** The timer that waits for an end of typing. */
+let typing = null;
 function startTyping() {
   const area = byId("explore-text");
   state.text = area.value === state.file.text ? null : area.value;
   showGutter([]);
   clearTimeout(typing);
-  typing = setTimeout(update, 120);
+  typing = setTimeout(() => {
+    typing = null;
+    update();
+  }, 120);
 }
 
 function setText(text) {

@@ -69,4 +69,4 @@ const followInterval = 500;
 followFile().then(update);
 setInterval(() => document.hidden || followFile(), followInterval);
 /** For whoever drives the page. */
-window.explore = {state, timings, rows, move, update, isIdle: () => !isBusy && !isWaiting};
+window.explore = {state, timings, rows, move, update, isIdle: () => !isBusy && !isWaiting && typing === null};
