@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs clang-tidy with the checks of .clang-tidy over all our sources, as the units
-# in which a build compiles them; and g++ over the files that changed last, each alone
+# Runs clang-tidy with the checks of .clang-tidy over our sources, as the units in which
+# a build compiles them: those with files that changed last, and a third of the others,
+# which the number of commits chooses; and g++ over the files that changed last, each alone
 # and without precompiled headers, so that none misses an include and each is C++ for
 # both compilers. What Clang itself would warn of is the compilers' to say.
-"""usage: tidy.py SOURCE_ROOT BUILD_DIR [--alone=N]
+"""usage: tidy.py SOURCE_ROOT BUILD_DIR [--all]
 
-N is the number of files that are looked at alone; 16 by default."""
+With --all every unit is looked at, and every file alone."""
 
 import argparse
 import concurrent.futures
@@ -34,6 +35,8 @@ TOGETHER = (re.compile(r"lang$|ir/"),
             re.compile(r"backends(/(goal|ir|json|memory|ranks|shapes|time))?$"),
             re.compile(r"tools/(compiler|convert|driver|explain|exporters|importers|output|start)\b"),
             re.compile(r"tools/(explore|fit|lsp|runs|validate)$"))
+LAST = 16  # files that changed last, which are looked at alone
+TURNS = 3  # until each unit was looked at
 CLASH = "[clang-diagnostic-error]"
 USING = re.compile(r"^using (?:\w+::)+(\w+);$", re.M)
 
@@ -77,23 +80,32 @@ def includes_of(group):
     return flags
 
 
-def changed_last(root):
-    """Our files that git has, the last changed first; none without git."""
+def git(root, *arguments):
+    """The words that git prints; none without git."""
     if not shutil.which("git"):
         return []
+    return subprocess.run(["git", "-C", root, *arguments], check=False,
+                          text=True, stdout=subprocess.PIPE).stdout.split()
 
-    def git(*arguments):
-        return subprocess.run(["git", "-C", root, *arguments], check=False,
-                              text=True, stdout=subprocess.PIPE).stdout.split()
-    present = set(git("ls-files"))
+
+def changed_last(root):
+    """Our files that git has, the last changed first."""
+    present = set(git(root, "ls-files"))
     ordered = dict.fromkeys(
-        git("log", "--name-only", "--format=") + sorted(present))
+        git(root, "log", "--name-only", "--format=") + sorted(present))
     return [root / name for name in ordered
             if name in present and name.startswith(FOLDERS)
             and name.endswith((".cpp", ".h")) and "/Inputs/" not in name]
 
 
-def alone(root, units, most):
+def due(root, units, changed):
+    """The units whose turn it is, and those with files that changed last."""
+    turn = int(*git(root, "rev-list", "--count", "HEAD") or [0])
+    return [unit for number, unit in enumerate(units)
+            if (number + turn) % TURNS == 0 or not changed.isdisjoint(unit[2])]
+
+
+def alone(units, files):
     """Yields commands for single files, which are included so that headers are no
     programs."""
     compiler = shutil.which("g++") or "clang++-19"
@@ -101,7 +113,7 @@ def alone(root, units, most):
     by_folder = {}
     for source, flags in owners.items():
         by_folder.setdefault(source.parent, flags)
-    for path in changed_last(root)[:most]:
+    for path in files:
         flags = owners.get(path) or next(
             (by_folder[folder] for folder in path.parents
              if folder in by_folder), None)
@@ -148,7 +160,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__.partition(": ")[2])
     parser.add_argument("root", type=lambda path: pathlib.Path(path).resolve())
     parser.add_argument("build", type=lambda path: pathlib.Path(path).resolve())
-    parser.add_argument("--alone", type=int, default=16)
+    parser.add_argument("--all", action="store_true")
     options = parser.parse_args()
     if not shutil.which(TIDY):
         print(f"clang-tidy: there is no {TIDY}; skipped")
@@ -156,15 +168,17 @@ def main():
     folder = options.build / "tidy"
     folder.mkdir(exist_ok=True)
     units = list(units_of(options.build))
+    last = changed_last(options.root)[:None if options.all else LAST]
+    looked_at = units if options.all else due(options.root, units, set(last))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         looks = [pool.submit(look_at, options.root, folder, group)
-                 for group in joined(options.root, units)]
+                 for group in joined(options.root, looked_at)]
         looks += [pool.submit(look, options.root, command)
-                  for command in alone(options.root, units, options.alone)]
+                  for command in alone(units, last)]
         found = [line for each in looks for line in each.result()]
     found += unused_using(options.root)
     found = list(dict.fromkeys(found))
-    print(*found, f"clang-tidy: {len(found)} findings", sep="\n")
+    print(*found, f"clang-tidy: {len(found)} findings in {len(looked_at)} of {len(units)} units", sep="\n")
     return 1 if found else 0
 
 
